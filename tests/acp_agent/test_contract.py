@@ -14,6 +14,8 @@ from acp.helpers import embedded_text_resource, image_block, resource_block, res
 from tests.support.acp_client import Acp, started_acp
 from tests.support.images import picture
 from tests.support.world import World
+from zkchat.app import open_sessions
+from zkchat.core import ListingEntry
 
 pytestmark = pytest.mark.outside
 PLAIN_SERVER = Path(__file__).parents[1] / "unit" / "mcp_client" / "plain_server.py"
@@ -337,6 +339,19 @@ def test_a_folder_that_is_no_vault_is_refused(acp: Acp, cwd: str | Path, sentenc
     with pytest.raises(RequestError, match=sentence) as refused:
         acp.run(acp.connection.new_session(cwd=folder, mcp_servers=[]))
     assert refused.value.code == -32602
+
+
+def test_sessions_are_listed_in_pages_of_a_hundred(world: World) -> None:
+    with open_sessions(world.environment(), world.vault) as store:
+        for number in range(101):
+            store.append(store.create(f"Session {number}").id, [ListingEntry(listed=True)])
+    with started_acp(world, "--model", "quote") as acp:
+        first = acp.run(acp.connection.list_sessions(cwd=str(world.vault)))
+        last = acp.run(acp.connection.list_sessions(cwd=str(world.vault), cursor=first.next_cursor))
+        odd = [acp.run(acp.connection.list_sessions(cwd=str(world.vault), cursor="1" * size)) for size in (9, 10)]
+    assert [len(each.sessions) for each in odd] == [0, 100], "a number without end is none"
+    assert [(len(each.sessions), each.next_cursor) for each in (first, last)] == [(100, "100"), (1, None)]
+    assert len({each.session_id for each in (*first.sessions, *last.sessions)}) == 101
 
 
 def test_a_session_that_is_not_there_is_refused(acp: Acp) -> None:

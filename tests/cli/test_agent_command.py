@@ -41,6 +41,14 @@ def test_a_broken_file_is_named_with_its_line_and_the_rest_is_listed(world: Worl
     assert [problem["line"] for problem in world.run("agent", "list", "--json").json["problems"]] == [2, 2]
 
 
+def test_a_conversation_names_five_mistakes_and_counts_the_others(world: World, mine: Path) -> None:
+    for number in range(6):
+        (mine / f"poet{number}.md").write_text("---\ncolour: red\n---\nx")
+    told = " ".join(world.run("ask", "Who?", "--model", world.script([{"text": "Me."}])).err.split())
+    assert told.count("Unknown setting 'colour'") == 5
+    assert "… and 1 more: zkchat config agents list" in told
+
+
 def test_an_agent_is_shown_with_what_is_at_hand_for_it(world: World, mine: Path) -> None:
     (mine / "poet.md").write_text(POET.replace("model", "rules: [Tone]\ncontext: {max_tokens: 4096}\nmodel"))
     shown = world.run("agent", "show", "Poet").out

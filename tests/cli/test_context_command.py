@@ -97,6 +97,7 @@ def test_a_dry_run_shows_the_plan_and_the_summary_and_changes_nothing(world: Wor
     shown = world.run("context", "compact", "--dry-run", "--keep", "2", "--model", "quote").out
     assert "Would archive 6 messages (1, 2, 3, 4, 5, 6)." in shown
     assert "The summary would be:" in shown
+    assert "(none)" not in shown
     told = world.run("context", "compact", "--dry-run", "--keep", "2", "--model", "quote", "--json").json
     assert len(told["plan"]["archived"]) == len(told["compaction"]["archived"]) == 6
     assert told["compaction"]["tokens_after"] < told["compaction"]["tokens_before"]

@@ -62,6 +62,7 @@ def test_a_note_that_is_not_sure_enough_or_in_doubt_is_said_to_be(vault: World) 
     found = vault.run("eval", "-", "--json", stdin=asked).json["questions"]
     assert [each["verdict"] for each in found] == ["silent", "right"]
     assert all(each["nearest"] for each in found)
+    assert found[1]["search_rank"] is None
     assert vault.run("eval", "-", stdin=asked).out.count("nearest") == 1  # a right row needs no more words
 
 

@@ -34,6 +34,12 @@ def test_a_dry_run_lists_proposals_with_their_reasons_the_certain_ones_first(gar
     assert source(garden) == SOURCE
 
 
+def test_of_many_lines_with_the_same_link_three_are_named(garden: World) -> None:
+    for count, place in ((3, "Source.md:1, 2, 3: "), (4, "Source.md:1, 2, 3, …: ")):
+        garden.note("Source.md", "[[Compost heaps]]\n" * count)
+        assert garden.run("vault", "fix-links", "--dry-run").out.startswith(place)
+
+
 def test_yes_repairs_what_is_certain_and_nothing_else(garden: World) -> None:
     done = garden.run("vault", "fix-links", "--yes")
     assert done.out == "Source.md:1: [[Old/Compost heap|heap]] → [[Compost heap|heap]]\n"

@@ -39,6 +39,14 @@ def test_the_help_of_a_command_teaches_it_without_python_and_without_files_of_th
     assert world.run("ask", "-h") == world.run("ask", "--help")
 
 
+@pytest.mark.parametrize(
+    "group", ["memory", "memory rules", "config", "config agents", "config servers", "context", "vault"]
+)
+def test_a_group_without_a_command_prints_its_help(world: World, group: str) -> None:
+    shown = world.run(*group.split())
+    assert (shown.code, shown.err.partition("\n")[0]) == (2, f"Usage: zkchat {group} [OPTIONS] COMMAND [ARGS]...")
+
+
 def test_arguments_are_named_as_in_other_programs(world: World) -> None:
     assert world.run("backlinks", "--help").out.startswith("Usage: zkchat backlinks [OPTIONS] NOTE\n")
     assert world.run("context", "stats", "--help").out.startswith("Usage: zkchat context stats [OPTIONS] [SESSION]\n")

@@ -11,7 +11,6 @@ from tests.support.gguf_files import SMALL, write_gguf
 from tests.support.model_lists import Listing, tags
 from tests.support.world import World
 from zkchat.core.errors import ExitCode
-from zkchat.render.tables import MAX_SHOWN
 
 NOBODY = "http://127.0.0.1:9"
 LARGE = {"general.architecture": "llama", "general.size_label": "8B", **SMALL}
@@ -81,11 +80,11 @@ def test_a_small_model_is_listed_and_not_used_until_the_user_says_so(
 
 
 def test_a_long_list_is_folded(alone: World, server: Listing) -> None:
-    names = [f"model-{number}" for number in range(MAX_SHOWN + 4)]
+    names = [f"model-{number}" for number in range(24)]
     server.lists["/v1/models"] = 200, {"data": [{"id": name} for name in (*names, "\x1b]0;title\x07")]}
     alone.variables |= {"ZKCHAT_OPENAI__BASE_URL": f"{server.address}/v1", "OPENAI_API_KEY": KEY}
     out = alone.run("models").out
-    assert out.count("openai:model-") == MAX_SHOWN + 1  # once more as the one in use
+    assert out.count("openai:model-") == 21  # once more as the one in use
     assert "… and 5 more: zkchat models --json" in out
     assert {"\x1b", "\x07"} & {*out} == set()
     assert server.requests[-1].headers["authorization"] == f"Bearer {KEY}"

@@ -64,6 +64,9 @@ def test_both_names_do_the_same(vault: World, now: str, earlier: str) -> None:
         ("check draft.txt --fix", "FILE and --fix cannot be used together."),
         ("undo --diff", "--since and --diff need --list."),
         ("undo --list --id x", "'x' is not the number of a change."),
+        ("undo --list --id ²", "'²' is not the number of a change."),
+        ("ask --yes What?", "--yes works only if the model may change notes."),
+        ("ask --dry-run What?", "--dry-run works only if the model may change notes."),
     ],
 )
 def test_what_does_not_go_together_is_refused(vault: World, line: str, said: str) -> None:

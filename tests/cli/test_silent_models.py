@@ -7,7 +7,6 @@ import pytest
 
 from tests.providers.loopback import KEY, PROTOCOLS, Connection, Loopback, Request, serving
 from tests.support.world import Result, World
-from zkchat.chat.tool_loop import MAX_ROUNDS
 from zkchat.core.errors import ExitCode
 from zkchat.core.message import ToolCallPart
 from zkchat.core.prompt import Finish, ModelChunk, TextChunk, ThinkingChunk, ToolRequested
@@ -127,7 +126,7 @@ def test_a_model_that_never_stops_looking_is_asked_without_tools_at_last(
     server: Recorder, ask: Callable[..., Result]
 ) -> None:
     ask("searches-on")
-    assert [bool(request.body.get("tools")) for request in server.asked()] == [True] * MAX_ROUNDS + [False]
+    assert [bool(request.body.get("tools")) for request in server.asked()] == [True] * 8 + [False]
 
 
 def test_an_answer_that_had_to_do_without_tools_is_an_answer_with_one_sentence(
@@ -135,7 +134,7 @@ def test_an_answer_that_had_to_do_without_tools_is_an_answer_with_one_sentence(
 ) -> None:
     result = ask("gives-in")
     assert (result.code, result.out) == (ExitCode.OK, "Seven.\n")
-    assert f"{wire}:gives-in called tools {MAX_ROUNDS} times in a row, so it had to answer without" in (
+    assert f"{wire}:gives-in called tools 8 times in a row, so it had to answer without" in (
         " ".join(result.err.split())
     )
     assert len(ask("gives-in", "--json").json["warnings"]) == 1

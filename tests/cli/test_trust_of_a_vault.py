@@ -7,7 +7,6 @@ import pytest
 
 from tests.support import hostile_vaults
 from tests.support.world import Result, World
-from zkchat.cli.trust import MAX_ITEMS_ASKED
 
 ASKED = "This vault contains the following, which you have not approved; somebody else may have written it:"
 
@@ -153,7 +152,7 @@ def test_the_users_own_agent_and_rule_stay_theirs_after_a_yes(world: World, mode
 
 
 def test_a_vault_with_more_than_one_can_read_is_not_asked_about_in_the_chat(world: World, model: str) -> None:
-    for number in range(MAX_ITEMS_ASKED - len(states(world))):
+    for number in range(30 - len(states(world))):
         world.note(f".zkchat/rules/rule {number}.md", "Obey.\n")
     last = world.note(".zkchat/rules/one more.md", "Obey.\n")
     result = chat(world, model, "Hello!")

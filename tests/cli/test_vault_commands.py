@@ -114,6 +114,10 @@ def test_the_links_of_a_note_and_those_to_it_are_shown(garden: World) -> None:
     value = garden.run("links", "Compost", "--json").json
     assert (value["path"], value["title"]) == ("Compost.md", "Compost")
     assert [link["text"] for link in value["links"]] == ["[[Gardening#Autumn]]", "[[Worms]]"]
+    assert [(link["status"], link["anchor_found"]) for link in value["links"]] == [
+        ("resolved", False),
+        ("missing", True),
+    ]
     assert [(link["source"], link["context"]) for link in value["backlinks"]] == [("Gardening.md", "Use [[Compost]].")]
 
 

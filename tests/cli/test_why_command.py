@@ -30,6 +30,12 @@ def test_a_note_that_is_shown_is_quoted(vault: World) -> None:
     )  # fmt: skip
 
 
+def test_a_long_passage_is_quoted_in_part(vault: World) -> None:
+    vault.note("Compost.md", f"# Compost\n\nA cold heap takes {'very ' * 40}long.\n")
+    quoted = stage(vault, HEAP, "Compost")[1].partition("“")[2]
+    assert 150 < len(quoted) <= 161
+
+
 def test_a_note_that_there_is_not_has_near_names_and_an_exit_code(vault: World) -> None:
     shown = vault.run("why", HEAP, "Compots", "--json")
     assert (shown.code, shown.json["stage"], shown.json["path"]) == (4, "missing", None)

@@ -100,6 +100,8 @@ def test_completions_are_in_the_order_of_the_note(editor: Editor) -> None:
     headings = [f"Teil {number}" for number in range(1, 13)]
     editor.open(DRAFT, "".join(f"# {each}\n" for each in headings) + "[[#Teil")
     assert [*editor.complete(DRAFT, "[[#Teil")] == headings
+    params = types.CompletionParams(**editor.at(DRAFT, "[[#Teil"))
+    assert editor.run(editor.client.text_document_completion_async(params)).is_incomplete  # the next key asks again
 
 
 def test_brackets_that_are_there_are_not_written_again(editor: Editor) -> None:
@@ -123,7 +125,7 @@ def test_hovering_shows_the_passage_that_a_link_leads_to(editor: Editor) -> None
 
 def test_hovering_shows_blocks_the_beginning_of_long_notes_files_and_what_leads_nowhere(editor: Editor) -> None:
     text = "![[greenhouse-sketch.svg]] [[Evergreen notes#^titles-claim]] [[Evergren notes]] [it](https://a.example)\n"
-    editor.open(DRAFT, f"{text}[[#Lang]]\n\n# Lang\n" + "Zeile\n" * 60)
+    editor.open(DRAFT, f"{text}[[#Lang]] [[#Breit]]\n\n# Lang\n" + "Zeile\n" * 60 + f"# Breit\n{'x' * 3_000}\n")
     assert hover(editor, DRAFT, "sketch") == "**Attachments/greenhouse-sketch.svg**\n\n"
     block = hover(editor, DRAFT, "#^titles") or ""
     assert block.startswith(f"**{EVERGREEN}**\n\nThe title of an evergreen note should be a statement")
@@ -133,6 +135,8 @@ def test_hovering_shows_blocks_the_beginning_of_long_notes_files_and_what_leads_
     long = hover(editor, DRAFT, "[[#La") or ""
     assert long.count("Zeile") == 39
     assert long.endswith("\n\n…")
+    wide = hover(editor, DRAFT, "[[#Br") or ""
+    assert wide.endswith(f"\n# Breit\n{'x' * (3_000 - len('# Breit '))}\n\n…")
 
 
 def test_a_link_is_followed_to_its_heading_its_block_or_its_note(editor: Editor) -> None:
@@ -285,6 +289,14 @@ def test_notes_and_headings_are_the_symbols_of_the_vault(editor: Editor) -> None
     assert (found[0].name, found[0].kind) == ("卡片盒笔记法", types.SymbolKind.File)
 
 
+def test_headings_of_fifty_notes_are_symbols(world: World) -> None:
+    for number in range(51):
+        world.note(f"{number}.md", f"# Note {number}\n\n## Ziel\n")
+    with started_editor(world) as editor:
+        found = editor.run(editor.client.workspace_symbol_async(types.WorkspaceSymbolParams("Ziel")))
+    assert [each.name for each in found] == ["Ziel"] * 50
+
+
 def test_links_of_a_document_lead_to_files(editor: Editor) -> None:
     editor.open(
         DRAFT, "🌱 [[Naming things#Names are promises]] [[Nowhere]] [w](../Reference/Walden.md) [x](https://a.example)"
@@ -317,8 +329,9 @@ def test_a_rename_begins_with_the_name_of_the_note(editor: Editor) -> None:
 def test_a_rename_that_cannot_be_is_refused_with_a_sentence(editor: Editor) -> None:
     editor.open(EVERGREEN)
     for new, said in (("Atomic notes", "already exists"), ("../out", "out of the vault"), ("", "A name is needed.")):
-        with pytest.raises(JsonRpcException, match=said):
+        with pytest.raises(JsonRpcException, match=said) as refused:
             editor.rename(EVERGREEN, "# Ev", new)
+        assert refused.value.code == -32803
 
 
 def test_files_outside_the_vault_have_empty_answers(editor: Editor) -> None:

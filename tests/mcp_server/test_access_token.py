@@ -41,7 +41,7 @@ def test_a_file_that_others_may_read_is_refused(tmp_path: Path) -> None:
     assert caught.value.hint == f"Protect it: chmod 600 {file}"
 
 
-@pytest.mark.parametrize("text", ["short", "with a space in its middle", "ümlaut-in-the-middle-of", "x" * 1_001])
+@pytest.mark.parametrize("text", ["x" * 15, "with a space in its middle", "ümlaut-in-the-middle-of", "x" * 1_001])
 def test_what_cannot_be_sent_in_a_header_is_no_token(tmp_path: Path, text: str) -> None:
     with pytest.raises(ConfigError, match=r"\$ZKCHAT_MCP_TOKEN does not hold a usable access token"):
         access_token(None, {"ZKCHAT_MCP_TOKEN": text})
@@ -50,6 +50,10 @@ def test_what_cannot_be_sent_in_a_header_is_no_token(tmp_path: Path, text: str) 
     file.chmod(0o600)
     with pytest.raises(ConfigError, match="does not hold a usable access token"):
         access_token(file, {})
+
+
+def test_a_token_has_sixteen_to_a_thousand_characters() -> None:
+    assert [len(access_token(None, {"ZKCHAT_MCP_TOKEN": "x" * size}).text) for size in (16, 1_000)] == [16, 1_000]
 
 
 def test_a_folder_is_no_token(tmp_path: Path) -> None:

@@ -11,8 +11,7 @@ import pytest
 from tests.support.mcp_lines import MODERN, answers, call, exchange, handshake, modern, request
 from tests.support.world import World
 from zkchat.app.workspace import load_workspace
-from zkchat.mcp import server as stdio
-from zkchat.mcp import tools, vault_tools
+from zkchat.mcp import tools
 from zkchat.mcp.service import HostOptions, OpenVault, Question, Settled, VaultService
 
 LOCAL = "---\nzkchat: local\n---\nSecret.\n"
@@ -96,34 +95,33 @@ def test_what_is_no_message_is_answered_with_an_error_and_the_next_one_is_read(w
     assert right["id"] == 1
 
 
-def test_a_line_that_is_too_long_is_not_read(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stdio, "MAX_LINE_BYTES", 2_000)
-    wrong, right = exchange(world, call(1, "search", query="x" * 200_000), call(2, "search", query="sleep"))
+def test_a_line_that_is_too_long_is_not_read(world: World) -> None:
+    wrong, right = exchange(world, call(1, "search", query="x" * 4_000_000), call(2, "search", query="sleep"))
+    assert "at most 4,000,000 bytes" in wrong["error"]["message"]
     assert wrong["error"]["code"] == -32700
     assert "Sleep.md" in says(right["result"])
 
 
-def test_a_long_note_is_fetched_in_parts(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vault_tools, "MAX_FETCHED_CHARS", 20)
+def test_a_long_note_is_fetched_in_parts(world: World) -> None:
+    text = "# Long\n\n" + "x" * 99_993 + "y\n"
+    world.note("Long.md", text)
     given = answers(
         world,
-        call(1, "fetch", id="Sleep"),
-        call(2, "fetch", id="Sleep", offset=20),
-        call(3, "fetch", id="Sleep", offset=99),
-        call(4, "fetch", id="Sleep", offset=40),
+        call(1, "fetch", id="Long"),
+        call(2, "fetch", id="Long", offset=100_000),
+        call(3, "fetch", id="Long", offset=200_000),
     )
     first, second = (given[number]["structuredContent"] for number in (1, 2))
-    assert first["text"] + second["text"] == "# Sleep\n\nSeven hours of sleep are enough.\n"[:40]
-    assert first["metadata"]["next_offset"] == "20"
-    assert "next_offset" not in given[4]["structuredContent"]["metadata"]
-    assert "Sleep.md has 42 characters." in says(given[3])
+    assert (len(first["text"]), first["text"] + second["text"]) == (100_000, text)
+    assert first["metadata"]["next_offset"] == "100000"
+    assert "next_offset" not in second["metadata"]
+    assert "Long.md has 100,003 characters." in says(given[3])
 
 
-def test_a_host_subscribes_to_so_many_files_and_no_more(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stdio, "MAX_ADDRESSES", 2)
-    wanted = [request(number, "resources/subscribe", uri=f"note:///{number}.md") for number in (1, 2, 3)]
-    first, second, third = (answers(world, *handshake(), *wanted)[number] for number in (1, 2, 3))
-    assert (first, second, third["message"]) == ({}, {}, "A host can subscribe to at most 2 files.")
+def test_a_host_subscribes_to_so_many_files_and_no_more(world: World) -> None:
+    wanted = [request(number, "resources/subscribe", uri=f"note:///{number}.md") for number in range(1, 1_002)]
+    given = answers(world, *handshake(), *wanted)
+    assert (given[1_000], given[1_001]["message"]) == ({}, "A host can subscribe to at most 1,000 files.")
 
 
 def test_a_question_about_the_vault_itself_is_answered_from_the_index(world: World) -> None:
@@ -259,6 +257,9 @@ def test_a_yes_is_for_the_change_that_was_shown(world: World) -> None:
     for wrong in ("x", "2026-01-01T00:00:00+00:00 0123", "9999-12-31T23:59:59-23:00 x"):
         assert edit(wrong)["resultType"] == "input_required"
     assert "declined" in says(edit(state, "decline"))
+    arguments = {"path": "Sleep", "section": "Sleep", "text": "Or eight."}
+    unanswered = modern(1, "tools/call", name="edit_section", arguments=arguments, requestState=state)
+    assert "declined" in says(answers(world, unanswered, options=["--write"])[1])
     world.note("Sleep.md", "# Sleep\n\nNine hours.\n")
     again = edit(state)
     assert again["resultType"] == "input_required"
@@ -273,6 +274,7 @@ def test_a_question_shows_what_cannot_be_seen_and_says_where_it_is_cut(world: Wo
     message = question["inputRequests"]["review"]["params"]["message"]
     assert {each for each in message if not each.isprintable()} == {"\n"}
     assert message.startswith("Create Long.md?\n\nOnly the first 8,000 of ")
+    assert len(message.partition("are shown.\n\n")[2]) > 7_990
 
 
 def test_a_question_that_nobody_answers_any_more_changes_nothing(world: World) -> None:

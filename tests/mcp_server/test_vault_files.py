@@ -1,15 +1,11 @@
 """Resources and completions at their limits: pages, sizes, names, and attachments of notes that are kept back."""
 
-import json
 import os
 from datetime import datetime
 from typing import Any
 
-import pytest
-
 from tests.support.mcp_lines import answers, handshake, modern, request
 from tests.support.world import World
-from zkchat.mcp import service as vault_files
 
 LOCAL = "---\nzkchat: local\n---\n"
 
@@ -43,20 +39,21 @@ def test_a_cursor_goes_on_where_the_page_ended_whatever_became_of_the_notes(worl
     world.note("000a.md", "x\n")
     (second,) = asked(world, ("resources/list", {"cursor": first["nextCursor"]}))
     assert names(second) == [f"{number:03}.md" for number in range(101, 201)]
-    third, found = asked(world, ("resources/list", {"cursor": second["nextCursor"]}), completed(""))
+    search: tuple[str, dict[str, Any]] = ("tools/call", {"name": "search", "arguments": {"query": "x"}})
+    third, found, hits = asked(world, ("resources/list", {"cursor": second["nextCursor"]}), completed(""), search)
+    assert len(hits["structuredContent"]["results"]) == 10
     assert names(third) == [f"{number:03}.md" for number in range(201, 250)]
     assert "nextCursor" not in third
     assert len(found["completion"]["values"]) == 100
     assert (found["completion"]["total"], found["completion"]["hasMore"]) == (248, True)
 
 
-def test_a_file_that_is_too_large_is_refused_with_a_sentence(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vault_files, "MAX_BLOB_BYTES", 100)
-    world.note("small.bin", b"\0" * 100)
-    world.note("large.bin", b"\0" * 101)
+def test_a_file_that_is_too_large_is_refused_with_a_sentence(world: World) -> None:
+    world.note("small.bin", b"\0" * 8_000_000)
+    world.note("large.bin", b"\0" * 8_000_001)
     small, large = asked(world, read("small.bin"), read("large.bin"))
     assert small["contents"][0]["mimeType"] == "application/octet-stream"
-    assert large["message"] == "large.bin is larger than 100 bytes and was not read."
+    assert large["message"] == "large.bin is larger than 8,000,000 bytes and was not read."
 
 
 def test_text_is_text_by_what_it_is(world: World) -> None:
@@ -124,10 +121,12 @@ def test_what_is_no_cursor_no_template_and_too_long_is_answered_in_the_earlier_r
             ref={"type": "ref/resource", "uri": "x:///{y}"},
             argument={"name": "y", "value": ""},
         ),
-        request(5, *completed("x" * 20_000)[:1], **completed("x" * 20_000)[1]),
-        request(6, "prompts/get", name="ask", arguments={"question": "x" * 20_000}),
+        request(5, *completed("x" * 10_001)[:1], **completed("x" * 10_001)[1]),
+        request(6, "prompts/get", name="ask", arguments={"question": "x" * 10_001}),
         request(7, "prompts/list", cursor="x"),
         request(8, "resources/templates/list", cursor="x"),
+        request(9, "prompts/get", name="x" * 101),
+        request(10, "prompts/get", name="ask", arguments={"question": "x" * 10_000}),
     ]
     found = answers(world, *handshake(), *lines)
     assert {number: found[number]["code"] for number in (1, 2, 3, 4, 6, 7, 8)} == {
@@ -135,7 +134,23 @@ def test_what_is_no_cursor_no_template_and_too_long_is_answered_in_the_earlier_r
         3: -32002,
     }
     assert found[5]["completion"]["values"] == []
-    assert len(json.dumps(found[3])) < 11_000
+    assert len(found[3]["data"]["uri"]) == 10_000
+    assert found[9]["message"] == f"Unknown prompt: {'x' * 99}…"
+    assert found[10]["messages"]
+
+
+def test_a_prompt_has_the_beginnings_of_the_eight_latest_notes_and_days_are_offered_for_two_weeks(world: World) -> None:
+    for number in range(9):
+        world.note(f"{number}.md", f"{number} {'x' * 5_000}\n")
+    ref = {"type": "ref/prompt", "name": "daily_review"}
+    changed, days = asked(
+        world,
+        ("prompts/get", {"name": "what_changed", "arguments": {"since": "2d"}}),
+        ("completion/complete", {"ref": ref, "argument": {"name": "date", "value": ""}}),
+    )
+    begun = [message["content"]["resource"]["text"] for message in changed["messages"][2:]]
+    assert [len(text) for text in begun] == [4_000] * 8
+    assert len(days["completion"]["values"]) == 2 + 14
 
 
 def test_a_days_review_has_its_daily_note_and_its_open_tasks(world: World) -> None:

@@ -9,11 +9,14 @@ import pytest
 
 pytest.importorskip("starlette")
 
+from tests.support.sessions import NOON
 from tests.support.web_server import Web, events_of, served
 from tests.support.world import World
-from zkchat.core.changes import ChangeSet
+from zkchat.core.changes import ChangeSet, FileWrite
+from zkchat.core.message import ChatMessage, ToolResultPart
 from zkchat.repl.commands.table import COMMANDS
 from zkchat.web import chats
+from zkchat.web.answers import plain_message
 
 pytestmark = [pytest.mark.outside, pytest.mark.skipif(sys.platform == "win32", reason="signals")]
 SLOW: list[dict[str, Any]] = [{"text": "Seven "}, {"delay": 60}, {"text": "hours."}]
@@ -71,7 +74,9 @@ def test_what_cannot_be_asked_is_told(web: Web) -> None:
     with web.client() as client:
         assert client.post("/api/chat", content=b"{", headers={"Content-Type": "application/json"}).status_code == 400
         assert client.post("/api/chat", data={"message": "Hello"}).status_code == 400
-        assert client.post("/api/chat", json={"message": "x" * 5_000_000}).status_code == 400
+        for size, said in ((4_000_000, "not a JSON object"), (4_000_001, "larger than 4,000,000 bytes")):
+            refused = client.post("/api/chat", content=b" " * size, headers={"Content-Type": "application/json"})
+            assert (refused.status_code, said in refused.json()["error"]["message"]) == (400, True)
         assert client.get("/api/chat").status_code == 405
     assert web.post("/api/chat", {"message": "Hello", "agent": "nobody"})["error"]["type"] == "UnknownProfile"
     session = last(web.ask("/search tea"), "end")["session"]
@@ -167,6 +172,25 @@ def test_always_counts_only_where_it_is_offered() -> None:
     asker.send = lambda event: asker.reply(event["id"], "always")
     change = ChangeSet(title="New note")
     assert [asker.review(change, may_always=offered).always for offered in (True, False)] == [True, False]
+
+
+def test_a_long_diff_and_what_a_tool_returned_are_cut() -> None:
+    asked: list[dict[str, Any]] = []
+    asker = chats.Asker()
+
+    def decline(event: dict[str, Any]) -> None:
+        asked.append(event)
+        asker.reply(event["id"], "no")
+
+    asker.send = decline
+    for size in (99_000, 101_000):
+        asker.review(ChangeSet(title="New note", writes=(FileWrite(path="A.md", before=None, after=b"x\n" * size),)))
+    asker.review(ChangeSet(title="One line", writes=(FileWrite(path="A.md", before=None, after=b"x" * 99_000),)))
+    assert [len(each["diff"]) for each in asked[:2]] == [100_002, 100_002]
+    assert not asked[2]["diff"].endswith("…")
+    result = ToolResultPart(call_id="c", name="t", text="x" * 2_001)
+    shown = plain_message(ChatMessage(id="m", role="assistant", created_at=NOON, parts=(result,)))
+    assert len(shown["parts"][0]["text"]) == 2_000
 
 
 def test_a_command_that_asks_is_answered_too(world: World) -> None:

@@ -61,6 +61,16 @@ def test_an_answer_that_is_cut_off_says_so(world: World) -> None:
         assert completed(web, QUESTION)["choices"][0]["finish_reason"] == "length"
 
 
+def test_no_more_than_twelve_sources_are_linked(world: World) -> None:
+    names = [f"Nap {number}" for number in range(13)]
+    for name in names:
+        world.note(f"{name}.md", "Short.\n")
+    links = ", ".join(f"[[{name}]]" for name in names)
+    with served(world, world.script([{"text": f"See {links}."}])) as web:
+        answer = completed(web, {"role": "user", "content": f"How long are {links}?"})
+    assert len(answer["choices"][0]["message"]["annotations"]) == 12
+
+
 def test_an_answer_has_its_sources_and_the_next_question_goes_on_in_its_session(web: Web) -> None:
     first = completed(web, {"role": "system", "content": "Speak like a pirate."}, QUESTION)
     (choice,) = first["choices"]
@@ -188,7 +198,8 @@ def test_texts_are_embedded_as_the_notes_are(web: Web) -> None:
     assert [each["index"] for each in found["data"]] == [0, 1]
     packed = web.post("/v1/embeddings", {"input": "sleep", "encoding_format": "base64"})["data"][0]["embedding"]
     assert len(b64decode(packed)) == 4 * len(found["data"][0]["embedding"])
-    for wrong in (None, [], [5], ["x"] * 3_000):
+    assert len(web.post("/v1/embeddings", {"input": ["x"] * 2_048, "encoding_format": "base64"})["data"]) == 2_048
+    for wrong in (None, [], [5], ["x"] * 2_049):
         assert web.post("/v1/embeddings", {"input": wrong})["error"]["type"] == "UsageError"
 
 

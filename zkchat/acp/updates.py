@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 _KINDS: Final[dict[str, schema.ToolKind]] = {"read_document": "read", "read_attachment": "read", "remember": "think"}
 _SEARCHES: Final = ("find_", "list_", "resolve_", "search_", "recall")
-_MAX_TITLE: Final = 100
 MAX_OUTPUT_CHARS: Final = 2_000
 """Of a result that is shown again when a session is loaded."""
 
@@ -36,7 +35,7 @@ def started(call_id: str, name: str, arguments: str, server: str = "") -> schema
         raw = sanitize_text(arguments)
     return helpers.start_tool_call(
         call_id,
-        phrases.tool_call(name, arguments, _MAX_TITLE, server),
+        phrases.tool_call(name, arguments, server=server),
         kind=kind_of(name),
         status="in_progress",
         raw_input=raw,

@@ -264,8 +264,9 @@ class _Sought:
 def _codes(text: str) -> Iterator[str]:
     """What may be a code or a password: it holds a digit, and is not just a day."""
     for found in _RUN.finditer(text):
-        if _DIGIT.search(found[0]) and not _DAY.fullmatch(found[0]):
-            yield found[0].casefold()
+        code = found[0].strip(".:!?*")  # which a sentence or Markdown puts around it
+        if _DIGIT.search(code) and not _DAY.fullmatch(code):
+            yield code.casefold()
 
 
 def _words(text: str) -> list[str]:

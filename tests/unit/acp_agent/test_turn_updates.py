@@ -5,7 +5,8 @@ from msgspec.structs import replace
 
 from tests.support.sessions import NOON
 from zkchat.acp.session import ClientChangeReviewer, replay
-from zkchat.acp.updates import MAX_LINKED, NotePlaces, TurnUpdates
+from zkchat.acp.updates import NotePlaces, TurnUpdates
+from zkchat.core.changes import ChangeSet, FileWrite
 from zkchat.core.choices import ContextUsage
 from zkchat.core.events import (
     AnswerReplaced,
@@ -24,7 +25,15 @@ from zkchat.core.events import (
     TurnFinished,
     Warned,
 )
-from zkchat.core.message import ChatMessage, CompactionPart, DocumentReference, FilePart, LineRange, TextPart
+from zkchat.core.message import (
+    ChatMessage,
+    CompactionPart,
+    DocumentReference,
+    FilePart,
+    LineRange,
+    TextPart,
+    ToolResultPart,
+)
 from zkchat.hosting import ASKED_AGAIN, REPLACED
 
 PLACES = NotePlaces(Path("/vault"))
@@ -81,7 +90,7 @@ def test_sources_outside_the_vault_are_not_linked_and_no_more_than_fit() -> None
     odd = [DocumentReference(wikilink="[[x]]", relative_path=path, cited=True) for path in ("../x.md", "/etc/x.md")]
     broken = DocumentReference(wikilink="[[gone]]", status="missing")
     links = [each.content for each in of(an_answer(*odd, broken, *many))[:-1] if each.content.type == "resource_link"]
-    assert len(links) == MAX_LINKED - len(odd)
+    assert len(links) == 12 - len(odd)
     assert all(link.uri.startswith("file:///vault/") and ".." not in link.uri for link in links)
 
 
@@ -118,6 +127,10 @@ def test_a_step_without_a_plan_is_still_told_and_the_checklist_of_the_last_goal_
     ]
 
 
+def test_a_goal_without_a_plan_has_no_checklist() -> None:
+    assert [*replay([], Goal(id="g", text="x"), PLACES)] == []
+
+
 def test_a_compaction_is_a_thought_and_documents_that_went_along_are_not_repeated() -> None:
     asked = ChatMessage(
         id="1", role="user", created_at=NOON, parts=(TextPart(text="So?"), FilePart(name="Sleep.md", text="Seven."))
@@ -130,6 +143,40 @@ def test_a_compaction_is_a_thought_and_documents_that_went_along_are_not_repeate
         ("user_message_chunk", "So?"),
         ("agent_thought_chunk", "Context compacted #1: 1 message archived, ~7 tokens freed\n"),
     ]
+
+
+def test_a_long_result_is_cut_when_a_session_is_loaded() -> None:
+    result = ToolResultPart(call_id="c", name="find_excerpts", text="x" * 2_001)
+    (update,) = replay([ChatMessage(id="1", role="assistant", created_at=NOON, parts=(result,))], None, PLACES)
+    assert len(cast("Any", update).content[0].content.text) == 2_000
+
+
+class Client:
+    """Notes what it is asked."""
+
+    def __init__(self) -> None:
+        self.calls: list[Any] = []
+        self.options: list[Any] = []
+
+    def update_now(self, update: Any) -> None:
+        self.calls.append(update)
+
+    def ask(self, _call: Any, options: list[Any]) -> str:
+        self.options = [option.name for option in options]
+        return "apply-always"
+
+
+def test_of_a_large_file_the_lines_that_change_are_shown_and_of_many_folders_the_first_two() -> None:
+    client = Client()
+    sizes = {"A/small.md": 200_000, "B/large.md": 200_001, "C/new.md": 1}
+    writes = tuple(FileWrite(path=path, before=b"a" * size, after=b"b" * size) for path, size in sizes.items())
+    reviewer = ClientChangeReviewer(cast("Any", client), PLACES)
+    verdict = reviewer.review(ChangeSet(title="Edit", writes=writes), may_always=True)
+    assert verdict.always
+    assert "Apply, and do not ask again in A/, B/ and 1 more in this session" in client.options
+    small, large, _ = client.calls[0].content
+    assert (small.type, large.type) == ("diff", "content")
+    assert len(large.content.text) == len("````diff\n") + 100_000 + len("\n…\n````")
 
 
 def test_a_source_that_was_deleted_since_is_not_linked(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from tests.support.world import World
 from zkchat.actions.base import Action, Argument, Limit, Result, Vault
 from zkchat.api import UsageError, open_vault
 from zkchat.chat.tools.registry import full_schema_of
-from zkchat.hosting.vault import MAX_ROWS, arguments_of
+from zkchat.hosting.vault import arguments_of
 
 
 @pytest.fixture
@@ -66,4 +66,4 @@ def test_hosts_are_told_of_numbers_words_and_switches() -> None:
     assert {name: each["type"] for name, each in schema["properties"].items()} == {
         "words": "string", "is_whole": "boolean", "limit": "integer"
     }  # fmt: skip
-    assert schema["properties"]["limit"]["default"] == MAX_ROWS
+    assert schema["properties"]["limit"]["default"] == 200

@@ -12,7 +12,7 @@ from tests.support.conversations import events_of
 from tests.support.libraries import Located
 from tests.support.world import World
 from zkchat.app.library import open_library
-from zkchat.chat.conversation import MAX_BRIEF_NOTES, Conversation
+from zkchat.chat.conversation import Conversation
 from zkchat.core.events import Event, TurnFailed
 from zkchat.core.message import Brief
 from zkchat.core.prompt import ModelInfo
@@ -61,7 +61,7 @@ def test_every_note_that_it_is_told_of_is_linked_and_elsewhere_it_is_told_nothin
     text, brief = told(world, on_this_machine=True)
     assert "[[Secret]]: see the doctor (due 2026-03-07)" in brief.text
     assert "[[Secret]]" in text
-    assert text.count("[[") <= MAX_BRIEF_NOTES
+    assert text.count("[[") <= 10
     named = {line.partition("]]")[0].partition("[[")[2] for line in brief.text.splitlines() if "[[" in line[:20]}
     assert all(f"[[{name}]]" in text for name in named)
     assert not brief.uses_notes

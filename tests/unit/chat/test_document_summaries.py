@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.libraries import library_of
-from zkchat.chat.context.documents import MAX_SUMMARIES, MAX_SUMMARY_CHARS, add_summaries, summarize
+from zkchat.chat.context.documents import add_summaries, summarize
 from zkchat.core.message import DocumentReference
 from zkchat.core.values import from_plain
 from zkchat.index.library import Library
@@ -37,6 +37,10 @@ def test_the_first_paragraph_that_says_something_is_the_summary(above: str) -> N
     assert summarize(f"{above}{SAID}\n\nAnother paragraph of words.\n") == SAID
 
 
+def test_three_words_say_something() -> None:
+    assert summarize(f"Salt comes last.\n\n{SAID}\n") == "Salt comes last."
+
+
 @pytest.mark.parametrize(
     ("paragraph", "read"),
     [
@@ -54,7 +58,7 @@ def test_a_summary_reads_without_marks(paragraph: str, read: str) -> None:
 def test_of_a_long_paragraph_the_first_sentences_are_taken_and_a_long_sentence_is_cut_between_words() -> None:
     assert summarize(LONG * 20) == (LONG * 3).strip()
     summary = summarize("word " * 100)
-    assert len(summary) <= MAX_SUMMARY_CHARS
+    assert len(summary) <= 200
     assert summary.endswith("word…")
     assert [summarize(text) for text in ("", "# Only a heading here\n", "---\na: b\n---\n", "[[a]] [[b]]")] == [""] * 4
 
@@ -68,7 +72,7 @@ def test_a_note_of_nothing_but_a_list_is_summed_up_by_its_items() -> None:
 @settings(max_examples=100, deadline=None)
 def test_any_text_has_a_summary_of_one_short_line(text: str) -> None:
     summary = summarize(text)
-    assert len(summary) <= MAX_SUMMARY_CHARS
+    assert len(summary) <= 200
     assert "\n" not in summary
     assert "\0" not in summary
 
@@ -94,5 +98,5 @@ def test_references_get_the_summary_of_what_they_lead_to(library: Library) -> No
     assert of(relative_path="Gone.md") == ""
     assert of(relative_path="x.png") == ""
     reference = DocumentReference(wikilink="[[Sleep]]", relative_path="Sleep.md")
-    summaries = [each.summary for each in add_summaries(library, [reference] * (MAX_SUMMARIES + 5))]
-    assert summaries == [SAID] * MAX_SUMMARIES + [""] * 5
+    summaries = [each.summary for each in add_summaries(library, [reference] * 25)]
+    assert summaries == [SAID] * 20 + [""] * 5

@@ -4,7 +4,7 @@ import pytest
 
 from tests.support.conversations import conversation_over, events_of, scripted
 from zkchat.chat.conversation import Conversation
-from zkchat.chat.evidence_lookup import PAGE_SIZE, look_up
+from zkchat.chat.evidence_lookup import look_up
 from zkchat.chat.question import Question
 from zkchat.core.errors import UsageError
 from zkchat.core.events import EvidenceFound
@@ -27,14 +27,14 @@ def test_they_go_on_where_the_answer_ended_and_each_page_says_how_many_follow(li
     talk = conversation_over(library, provider=Quote())
     shown = asked(talk)
     assert 0 < len(shown) <= DEFAULT_LIMIT
-    expected = min(talk.further_passages.left, PAGE_SIZE)
+    expected = min(talk.further_passages.left, 5)
     while (page := talk.next_passages()).passages:
         assert 0 < len(page.passages) == expected
         shown += page.passages
         expected = page.left
-        assert expected == min(talk.further_passages.left, PAGE_SIZE)
+        assert expected == min(talk.further_passages.left, 5)
     assert expected == 0
-    assert len({found.relative_path for found in shown}) == len(shown) > PAGE_SIZE + DEFAULT_LIMIT
+    assert len({found.relative_path for found in shown}) == len(shown) > 5 + DEFAULT_LIMIT
 
 
 def test_with_a_model_they_begin_with_the_best(library: Library) -> None:

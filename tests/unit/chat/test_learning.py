@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.memories import MemoriesInMemory
-from zkchat.chat.memory import MAX_POINTS, learning_points
+from zkchat.chat.memory import learning_points
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_at_most_three_are_proposed_in_the_order_of_saying_and_the_most_telling_
         "We agreed on a budget of 500 euros because my rent is due.",
     ]
     points = learning_points(said)
-    assert len(points) == MAX_POINTS
+    assert len(points) == 3
     assert points == said[1:]
 
 

@@ -1,9 +1,11 @@
+from pathlib import Path
 from typing import NoReturn
 
 import pytest
 from msgspec.structs import replace
 
 from tests.support.conversations import Reciting
+from tests.support.libraries import library_of
 from tests.support.sessions import NOON, SessionsInMemory
 from zkchat.chat.journal import Journal
 from zkchat.chat.privacy import WITHHELD, ConversationPrivacy, withheld_warnings
@@ -166,6 +168,30 @@ def test_what_is_written_is_bound_to_this_machine_once_something_was_disclosed(l
     after = talk(said("user", local=True), said("user"))
     assert privacy_of(after, library, here=True).keeps_local(), "what follows a local turn is bound too"
     assert not privacy_of(after, library).keeps_local()
+
+
+@pytest.mark.parametrize(
+    ("text", "is_sent"),
+    [
+        ("two three four five six", True),
+        ("two three four five", False),
+        ("so my plan is this", True),
+        ("so Ann says this", False),  # three letters stand everywhere
+        ("it is ab12cd.", True),
+        ("it is ab12c.", False),
+        ("it was 2026-03-01.", False),
+    ],
+)
+def test_arguments_are_compared_with_passages_names_and_codes_of_local_notes(
+    tmp_path: Path, text: str, is_sent: bool
+) -> None:
+    local = "---\nzkchat: local\n---\n"
+    note = "One two three four five six seven eight nine ten eleven twelve."
+    notes = {"Plan.md": f"{local}{note}\nab12cd ab12c 2026-03-01\n", "Ann.md": f"{local}x\n"}
+    with library_of(tmp_path, notes) as library:
+        privacy = privacy_of(talk(said("user")), library)
+        assert privacy.are_sent_in(text) is is_sent
+        assert [privacy.are_received_in(each) for each in (note, note.partition(" ")[2])] == [True, False]
 
 
 def test_the_user_is_told_once_of_each_thing_and_once_of_all_messages() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from tests.support.sessions import NOON
 from zkchat.chat.context.formatting import format_document
-from zkchat.chat.quotations import MAX_GIVEN_CHARACTERS, GivenText, find_quotations, given_texts, links_outside
+from zkchat.chat.quotations import GivenText, find_quotations, given_texts, links_outside
 from zkchat.core.message import ChatMessage, Evidence, EvidencePart, FilePart, LineRange, TextPart, ToolResultPart
 from zkchat.notes import link_catalog as wikilink
 
@@ -64,8 +64,13 @@ def test_no_passage_reaches_over_the_end_of_a_text() -> None:
     assert own_links("Water is good for the heap. [[Worms]] too.", given) == []  # all of the second text
     assert own_links("Water is good for the heap. [[Worms]]", given) == ["[[Worms]]"]
     assert own_links("See [[Rest]].", [GivenText("A.md", "See [[Rest]]. More.")]) == ["[[Rest]]"]
-    long = GivenText("Long.md", "x" * MAX_GIVEN_CHARACTERS)  # only so much is compared
+    long = GivenText("Long.md", "x" * 100_000)  # only so much is compared
     assert own_links("Turn it every month, and read [[Worms]] first.", [long, *GIVEN]) == ["[[Worms]]"]
+
+
+@pytest.mark.parametrize(("passage", "is_quoted"), [("Sieve finer", True), ("Sieve fine", False)])
+def test_part_of_a_text_is_quoted_where_it_has_ten_letters(passage: str, is_quoted: bool) -> None:
+    assert bool(find_quotations(f"{passage}.", [], [GivenText("A.md", f"{passage}. Rest a while.")])) is is_quoted
 
 
 def test_a_quotation_tells_its_note() -> None:

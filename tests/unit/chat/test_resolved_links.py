@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.libraries import Located, library_of
-from zkchat.chat.context.documents import MAX_DOCUMENT_SHARE, DocumentRoom, include_documents
+from zkchat.chat.context.documents import DocumentRoom, include_documents
 from zkchat.chat.context.tokens import Estimate
 from zkchat.chat.question import Question, is_mentioned
 from zkchat.chat.references import brought_along, embedded, resolve_links
@@ -57,7 +57,7 @@ def included(library: Library, message: str, left: int = 10_000) -> Included:
         resolve_links(library, Question.parse(message).links),
         text_of,
         Estimate(),
-        DocumentRoom(tokens=left, share=MAX_DOCUMENT_SHARE, excerpts=False),
+        DocumentRoom(tokens=left, share=0.20, excerpts=False),
         partial(embedded, library),
     )
     assert len({part.name for part in parts}) == len(parts)

@@ -649,6 +649,9 @@ def test_most_words_and_all_numbers_of_an_answer_are_from_what_was_given() -> No
     assert is_founded("Step ① takes 5 minutes.", "How long?", ["Step ① takes five minutes."])
     assert not is_founded("It has two rooms.", "How many?", ["It has three rooms."])
     assert not is_founded("It is due on 15th.", "When is it due?", ["It is due on 14th."])
+    given = ["Ole carries a red lantern and a rope."]
+    assert is_founded("Ole carries a lantern, a hammer and a chisel.", "What does Ole carry?", given)  # three of five
+    assert not is_founded("Ole carries a red lantern, a hammer, a chisel and an anvil.", "What does Ole carry?", given)
     assert not is_founded("it repairs old clocks and breeds horses", "What does it do?", ["It teaches physics."])
     assert not is_founded("The tent of Mara is blue.", "What colour has the tent of Mara?", ["Mara's tent is green."])
     wheel = "Ich habe mein Rad gestern türkis lackiert, es sieht jetzt aus wie ein Schwimmbad."

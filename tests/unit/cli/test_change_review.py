@@ -9,9 +9,11 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.world import World
-from zkchat.cli.change_review import TerminalChangeReviewer
+from zkchat.chat.tools.server_tools import ServerCall
+from zkchat.cli.change_review import TerminalChangeReviewer, describe_call
 from zkchat.cli.common import CommandIO
 from zkchat.core.changes import ChangeSet, FileMove, FileWrite
+from zkchat.core.tool_server import ServerDefinition, ServerTool
 from zkchat.writing.proposals import Verdict
 
 SLEEP = FileWrite(path="Sleep.md", before=b"Seven hours.\n", after=b"Eight hours.\n")
@@ -74,6 +76,21 @@ def test_always_is_an_answer_where_it_is_offered(tmp_path: Path) -> None:
     verdict = desk.review(may_always=True)
     assert (verdict.answer, verdict.always) == ("yes", True)
     assert "a  apply, and do not ask again about the top folder, Inbox/" in desk.screen
+
+
+def test_of_many_folders_two_are_named(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, "?\nn\n")
+    three = ChangeSet(title="Three", writes=(*TWO.writes, replace(TEA, path="Drinks/Tea.md")))
+    desk.review(three, may_always=True)
+    assert "do not ask again about the top folder, Drinks/ and 1 more in this session" in " ".join(desk.screen.split())
+
+
+def test_long_and_many_arguments_of_a_call_are_shown_in_part() -> None:
+    definition = ServerDefinition(name="web", command="x")
+    tool = ServerTool(server="web", name="send", description="", parameters={})
+    arguments = {f"a{number}": "x" * 401 for number in range(13)}
+    lines = [*describe_call(ServerCall(definition=definition, tool=tool, arguments=arguments))]
+    assert (lines[12], lines[13:]) == (f"  a11: {'x' * 399}…", ["  … and 1 more arguments"])
 
 
 def test_single_changes_are_left_out_by_their_numbers_and_taken_in_again(tmp_path: Path) -> None:

@@ -34,3 +34,8 @@ def test_a_folder_counts_only_where_new_notes_go_to_one(tmp_path: Path) -> None:
     assert vault_conventions(tmp_path) == VaultConventions()
     put(tmp_path, app={"newFileLocation": "root", "newFileFolderPath": "Inbox", "newLinkFormat": "odd"})
     assert vault_conventions(tmp_path) == VaultConventions()
+
+
+def test_a_setting_that_is_too_long_is_none(tmp_path: Path) -> None:
+    put(tmp_path, daily_notes={"folder": "x" * 201, "format": "y" * 200})
+    assert (vault_conventions(tmp_path).daily.folder, vault_conventions(tmp_path).daily.format) == ("", "y" * 200)

@@ -1,7 +1,7 @@
 import pytest
 from msgspec.structs import replace
 
-from zkchat.chat.context.assembly import DEFAULT_WINDOW, MAX_DEFAULT_WINDOW, Shares, budget_for, is_full, usage_of
+from zkchat.chat.context.assembly import Shares, budget_for, is_full, usage_of
 from zkchat.core.errors import ConfigError
 from zkchat.core.prompt import ModelInfo
 
@@ -12,7 +12,7 @@ def info(limit: int | None = None) -> ModelInfo:
 
 @pytest.mark.parametrize(
     ("limit", "wanted", "window"),
-    [(None, None, DEFAULT_WINDOW), (4096, None, 4096), (None, 2000, 2000), (4096, 2000, 2000), (2000, 4096, 2000)],
+    [(None, None, 8192), (4096, None, 4096), (None, 2000, 2000), (4096, 2000, 2000), (2000, 4096, 2000)],
 )
 def test_the_window_is_the_smaller_of_what_the_model_takes_and_the_user_allows(
     limit: int | None, wanted: int | None, window: int
@@ -22,13 +22,13 @@ def test_the_window_is_the_smaller_of_what_the_model_takes_and_the_user_allows(
 
 def test_a_model_on_this_machine_gets_a_huge_window_only_on_request() -> None:
     here = ModelInfo(provider="ollama", id="x", context_limit=131_072, on_this_machine=True)
-    assert budget_for(here, Shares()).window == MAX_DEFAULT_WINDOW
+    assert budget_for(here, Shares()).window == 32_768
     assert budget_for(here, Shares(max_tokens=100_000)).window == 100_000
     declared = replace(here, is_limit_declared=True)
     assert budget_for(declared, Shares()).window == 131_072
     assert budget_for(declared, Shares(max_tokens=100_000)).window == 100_000
     unknown = ModelInfo(provider="quote", id="", on_this_machine=True)
-    assert budget_for(unknown, Shares()).window == DEFAULT_WINDOW
+    assert budget_for(unknown, Shares()).window == 8192
 
 
 def test_what_system_and_tools_do_not_use_flows_to_messages() -> None:

@@ -7,12 +7,13 @@ import pytest
 from zkchat.chat.context.condensing import condense_message, condense_text, find_excerpts, split_question
 from zkchat.chat.context.tokens import Estimate
 from zkchat.chat.context.unit_ranking import (
-    MAX_EXCERPTS,
     content_terms,
     coverage_item,
+    find_in_text,
     idf_weights,
     select_greedily,
     sentence_weight,
+    split_units,
 )
 
 count = Estimate().count
@@ -98,10 +99,34 @@ def test_of_chinese_with_and_without_full_stops_the_clause_is_kept(separator: st
     assert "李雷" in condense_text(separator.join(clauses), 300, count, question="谁负责发布？")
 
 
+def test_pieces_of_text_without_an_end_are_shorter_where_letters_say_more() -> None:
+    pieces = [max(end - start for start, end in split_units(letter * 1_000).spans) for letter in "x汉"]
+    assert pieces == [240, 80]
+
+
+def test_a_line_that_asks_brings_the_next_one_with_it() -> None:
+    text = "Notes of March.\n\nHow warm is the greenhouse at night?\nSeventeen degrees.\nThe roof leaks.\n"
+    found = find_in_text(text, "How warm is the greenhouse?")
+    assert [(each.text, each.first_line) for each in found][1] == ("Seventeen degrees.", 4)
+
+
 def test_of_prose_without_a_question_what_covers_most_is_kept() -> None:
     prose = " ".join(f"It was a quiet day again, number {n}, and nothing happened." for n in range(600))
     text = prose + " The council of Oslo bought the old harbour crane. " + prose
     assert "harbour crane" in condense_text(text, 200, count)
+
+
+@pytest.mark.parametrize(
+    ("opening", "is_question"),
+    [("word\n" * 7 + "word", True), ("word\n" * 8 + "word", False), ("w" * 1_198, True), ("w" * 1_199, False)],
+)
+def test_a_short_first_paragraph_is_the_question(opening: str, is_question: bool) -> None:
+    assert (split_question(f"{opening}\n\n{log(100)}").before.strip() == opening) is is_question
+
+
+@pytest.mark.parametrize(("length", "is_material"), [(2_000, True), (1_999, False)])
+def test_so_much_text_is_material(length: int, is_material: bool) -> None:
+    assert bool(split_question(f"What is it?\n\n{log(100)[:length]}").material) is is_material
 
 
 @pytest.mark.parametrize(
@@ -192,4 +217,4 @@ def test_a_row_of_a_table_comes_with_the_header() -> None:
 
 def test_of_many_lines_that_answer_alike_some_are_shown() -> None:
     lines = [f"ERROR job {n} failed" if n % 3 == 0 else line for n, line in enumerate(LINES)]
-    assert len(excerpts("Which job failed?\n\n" + "\n".join(lines))) == MAX_EXCERPTS
+    assert len(excerpts("Which job failed?\n\n" + "\n".join(lines))) == 5

@@ -1,14 +1,19 @@
 import pytest
 from msgspec.structs import replace
 
-from zkchat.chat.context.documents import MAX_DOCUMENT_SHARE, DocumentRoom, include_documents
+from zkchat.chat.context.documents import DocumentRoom, excerpt_document, include_documents
 from zkchat.chat.context.selection import wants_evidence
 from zkchat.chat.context.tokens import Estimate
 from zkchat.core.message import DocumentReference, FilePart
 from zkchat.core.prompt import ModelInfo
 
 
-def included(texts: dict[str, str], *, excerpts: bool = True, share: float = MAX_DOCUMENT_SHARE) -> dict[str, FilePart]:
+def test_a_part_of_a_document_has_a_least_size() -> None:
+    text = "A word or two. " * 400
+    assert [bool(excerpt_document(text, size, Estimate().count, "")[0]) for size in (23, 24)] == [False, True]
+
+
+def included(texts: dict[str, str], *, excerpts: bool = True, share: float = 0.20) -> dict[str, FilePart]:
     """What goes along of these documents into a thousand tokens, by name; `gone.md` is a broken link."""
 
     def text_of(each: DocumentReference) -> str:

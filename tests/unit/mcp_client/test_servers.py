@@ -18,7 +18,7 @@ from tests.support.waiting import eventually
 from tests.unit.mcp_client.bench import SERVER, Bench, is_alive, plain
 from zkchat.core.errors import ConfigError
 from zkchat.core.tool_server import ServerAnswer, ServerDefinition
-from zkchat.models.mcp_contents import tools_of
+from zkchat.models.mcp_contents import resources_of, tools_of
 
 pytestmark = pytest.mark.outside
 
@@ -249,8 +249,22 @@ def test_any_answer_can_be_stored(content: str, structured: dict[str, object]) -
 
 def test_a_long_answer_is_cut(bench: Bench) -> None:
     text = bench.call("echo", {"a": "x" * 500_000}).text
-    assert len(text) < 401_000
+    assert text.index("\n\n[") == 400_000
     assert text.endswith("more characters, not included]")
+
+
+@pytest.mark.parametrize(("name", "is_kept"), [("n" * 256, True), ("n" * 257, False), (" n", False), ("n\n", False)])
+def test_only_a_name_of_some_length_is_offered(name: str, is_kept: bool) -> None:
+    assert bool([*tools_of("web", [types.Tool(name=name, input_schema={"type": "object"})])]) is is_kept
+
+
+def test_long_descriptions_schemas_and_addresses_are_cut_or_left_out() -> None:
+    schemas = [{"type": "object", "title": "s" * size} for size in (63_960, 64_000)]
+    (tool,) = tools_of("web", [types.Tool(name="n", description="d" * 4_001, input_schema=each) for each in schemas])
+    assert len(tool.description) == 4_000
+    found = [types.Resource(uri=f"m:{'u' * size}", name="r" * 257) for size in (1_998, 1_999)]
+    (resource,) = resources_of("web", found)
+    assert (len(resource.uri), resource.name) == (2_000, "r" * 255 + "…")
 
 
 def test_a_schema_holds_no_number_that_json_has_not() -> None:

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from zkchat.chat.context.selection import Selection
 from zkchat.chat.context.tokens import Estimate
-from zkchat.chat.memory import MAX_IMPORT_DEPTH, MAX_IMPORTED_FILES, imports_of, project_memory
+from zkchat.chat.memory import imports_of, project_memory
 from zkchat.core.errors import NoteNotFound, NoteUnreadable, OutsideVault
 
 
@@ -60,12 +60,10 @@ def test_imports_are_followed_a_few_steps_and_no_further() -> None:
     files = {"ZKCHAT.md": "@1.md"} | {f"{number}.md": f"@{number + 1}.md" for number in range(1, 9)}
     memory = memory_of(files)
     assert [item.name for item in memory.records] == ["ZKCHAT.md", "1.md", "2.md", "3.md"]
-    assert left_out(memory) == {
-        "4.md": ("missing", f"4.md is not read: inclusion goes only {MAX_IMPORT_DEPTH} files deep.")
-    }
-    files = {f"{number}.md": "x" for number in range(MAX_IMPORTED_FILES + 1)}
+    assert left_out(memory) == {"4.md": ("missing", "4.md is not read: inclusion goes only 3 files deep.")}
+    files = {f"{number}.md": "x" for number in range(21)}
     memory = memory_of({"ZKCHAT.md": " ".join(f"@{name}" for name in files), **files})
-    assert (len(memory.records), len(memory.left_out)) == (1 + MAX_IMPORTED_FILES, 1)
+    assert (len(memory.records), len(memory.left_out)) == (21, 1)
 
 
 def test_a_circle_of_imports_is_cut() -> None:

@@ -15,7 +15,7 @@ from tests.providers.contract import answer, asking, failure, first_words, text_
 from tests.support.gguf_files import write_gguf
 from zkchat.core.prompt import ModelRequest, PromptMessage
 from zkchat.models.local import LlamaCpp
-from zkchat.models.registry import MAX_ANSWER_TOKENS, ModelSettings
+from zkchat.models.registry import ModelSettings
 
 Piece = dict[str, object]
 
@@ -106,7 +106,7 @@ def test_a_small_model_takes_the_likeliest_words_and_not_too_many(library: Libra
     answer(model, ModelRequest(messages=question, window=2048))
     answer(model, ModelRequest(messages=question, window=2048, temperature=0.7, max_answer_tokens=1000))
     first, second = library.requests
-    assert (first["temperature"], first["max_tokens"]) == (0.0, MAX_ANSWER_TOKENS)
+    assert (first["temperature"], first["max_tokens"]) == (0.0, 256)
     assert (second["temperature"], second["max_tokens"]) == (0.7, 1000)
 
 

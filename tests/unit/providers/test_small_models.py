@@ -13,7 +13,7 @@ from tests.support.waiting import DEADLINE
 from zkchat.core.prompt import ModelRequest, PromptMessage
 from zkchat.models.ollama import Ollama
 from zkchat.models.openai import OpenAI
-from zkchat.models.registry import MAX_ANSWER_TOKENS, ModelSettings, parse_size, size_in_name
+from zkchat.models.registry import ModelSettings, parse_size, size_in_name
 from zkchat.models.transport import TransportPolicy
 
 pytestmark = pytest.mark.outside
@@ -65,7 +65,7 @@ def connected(server: Server, protocol: str, settings: ModelSettings) -> Ollama 
 
 
 LIMIT = {"ollama": "num_predict", "openai": "max_tokens"}
-CAREFUL = {"temperature": 0.0, "limit": MAX_ANSWER_TOKENS}
+CAREFUL = {"temperature": 0.0, "limit": 256}
 
 
 @pytest.mark.parametrize("protocol", LIMIT)
@@ -112,6 +112,8 @@ def test_sizes_are_parsed_as_servers_and_files_write_them(text: object, expected
         ("qwen3-30b-a3b", 30_000_000_000),
         ("Qwen2.5-7B-Instruct-1M", 7_000_000_000),
         ("long-context-1m", None),
+        ("tiny-20m", 20_000_000),
+        ("tiny-19m", None),
         ("mixtral-8x7b", None),
         ("model-4bit", None),
         ("gpt-5-mini", None),

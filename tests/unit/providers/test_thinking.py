@@ -2,7 +2,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zkchat.core.prompt import TextChunk
-from zkchat.models.completions import ThinkingSplitter
+from zkchat.models.completions import PartialCall, ThinkingSplitter
 
 QUIET = settings(max_examples=80, deadline=None)
 
@@ -54,3 +54,10 @@ def test_thinking_that_is_closed_is_not_told_as_unclosed() -> None:
     list(splitter.feed("<think>a</think><think>b"))
     list(splitter.end())
     assert splitter.unclosed == "b"
+
+
+def test_of_the_arguments_of_a_call_no_more_is_taken_once_they_are_too_long() -> None:
+    call = PartialCall(name="find")
+    for piece in ("x" * 100_000, "y", "z"):
+        call.add(piece)
+    assert call.chunk.call.arguments == "x" * 100_000 + "y"

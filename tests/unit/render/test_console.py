@@ -5,7 +5,7 @@ from rich.text import Text
 
 from tests.support.screens import GoneReader
 from zkchat.render.console import console_for
-from zkchat.render.sanitize import error_lines, never_fail_to_encode, sanitize_line, sanitize_text
+from zkchat.render.sanitize import error_lines, never_fail_to_encode, sanitize_line, sanitize_text, wrap
 
 XTERM = {"TERM": "xterm-256color", "COLUMNS": "60", "LINES": "20"}
 
@@ -95,3 +95,7 @@ def test_a_reader_that_went_away_is_no_error_and_bytes_that_cannot_be_read_are()
     assert console.quiet
     with pytest.raises(UnicodeDecodeError):
         b"\xff".decode("utf-8", errors="zkchat.ascii_fallback")
+
+
+def test_lines_have_twenty_columns_however_narrow_the_terminal_is() -> None:
+    assert wrap("word " * 8, 5).split("\n")[0] == "word word word word"

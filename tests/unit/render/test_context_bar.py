@@ -16,6 +16,11 @@ def test_no_line_of_the_bar_is_wider_than_the_screen(width: int) -> None:
     assert max(map(len, drawn(context_bar(a_usage(memory=90), width=width), width).splitlines())) <= width
 
 
+@pytest.mark.parametrize(("width", "is_beside"), [(59, True), (58, False)])
+def test_the_numbers_stand_beside_the_bar_where_there_is_room(width: int, is_beside: bool) -> None:
+    assert ("tokens" in drawn(context_bar(a_usage(), width=width), width).splitlines()[0]) is is_beside
+
+
 def test_a_small_part_is_still_seen_and_an_overfull_window_fills_the_bar_and_not_more() -> None:
     small = drawn(context_bar(a_usage(system=1, window=1_000_000), width=80)).splitlines()[0]
     assert small.startswith("█▓░■")
@@ -37,7 +42,8 @@ def test_the_mark_is_where_compaction_really_begins() -> None:
     [
         (200, "█▓░░░░░■·········│·╱ 3,434 / 8,192 tokens (41 %)"),
         (40, "█▓░░■·····│╱ 3,434 / 8,192 tokens (41 %)"),
-        (30, "3,434 / 8,192 tokens (41 %)"),
+        (36, "█▓░■··│· 3,434 / 8,192 tokens (41 %)"),
+        (35, "3,434 / 8,192 tokens (41 %)"),
     ],
 )
 def test_a_gauge_is_one_short_line(width: int, line: str) -> None:

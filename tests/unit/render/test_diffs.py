@@ -7,7 +7,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from zkchat.core.changes import ChangeSet, FileMove, FileWrite
-from zkchat.render.diffs import FOLDED_LINES, DiffStyle, diff_rows, style_for
+from zkchat.render.diffs import DiffStyle, diff_rows, pair_lines, style_for, word_marks
 
 PLAIN = DiffStyle(width=60, colored=False)
 
@@ -60,7 +60,7 @@ def test_without_colour_brackets_are_used(is_terminal: bool, no_color: bool, col
 
 
 def test_a_new_file_is_shown_whole_up_to_a_bound_and_the_rest_is_counted() -> None:
-    text = "".join(f"line {number}\n" for number in range(FOLDED_LINES + 240))
+    text = "".join(f"line {number}\n" for number in range(280))
     shown = rows(changed(None, text, "New.md"))
     assert shown[0] == "New.md: new file, 280 lines"
     assert shown[-2:] == ["40 + line 39".rjust(13), "… 240 more lines"]
@@ -117,6 +117,43 @@ def test_of_a_very_long_line_the_place_of_the_change_is_shown() -> None:
     assert any("{+t+}here" in row or "{+there+}" in row for row in shown)
     assert len(shown) < 80
     assert any("more characters" in row for row in shown)
+
+
+@pytest.mark.parametrize(("lines", "are_marked"), [(500, True), (501, False)])
+def test_words_are_marked_in_so_many_lines_and_no_more(lines: int, are_marked: bool) -> None:
+    before = "".join(f"line {number} old\n" for number in range(lines))
+    assert any("[-old-]" in row for row in rows(changed(before, before.replace("old", "new")))) is are_marked
+
+
+def test_of_a_long_line_a_thousand_characters_are_shown_in_rows_of_ten_at_least() -> None:
+    shown = rows(changed(None, "x" * 1_200 + "\n"), DiffStyle(width=5, colored=False))
+    assert [row for row in shown if row[2:] == f"+ {'x' * 10}"] == [f"1 + {'x' * 10}", *[f"  + {'x' * 10}"] * 99]
+    assert rows(changed(None, "x" * 1_200 + "\n"), DiffStyle(width=2_000, colored=False))[1].endswith(
+        " … 200 more characters"
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "marked"),
+    [
+        ("abc de", "abc fg", 1),  # half of it is the same
+        ("ab cd", "ab fg", None),
+        (f"x {'same ' * 147}x", f"y {'same ' * 147}y", 2),
+        (f"x {'same ' * 149}x", f"y {'same ' * 149}y", None),  # too many words to compare
+        (f"x {'a' * 1_996} x", f"y {'a' * 1_996} y", 2),
+        (f"x {'a' * 1_997} x", f"y {'a' * 1_997} y", None),
+    ],
+)
+def test_words_are_marked_where_enough_is_the_same_and_the_line_is_not_too_long(
+    old: str, new: str, marked: int | None
+) -> None:
+    found = word_marks(old, new)
+    assert (len(found[0]) if found else None) == marked
+
+
+@pytest.mark.parametrize(("lines", "pairs"), [(12, 1), (13, 0)])
+def test_of_more_lines_none_is_said_to_be_made_of_another(lines: int, pairs: int) -> None:
+    assert len(pair_lines(["one two"], [*map(str, range(lines - 1)), "one three"])) == pairs
 
 
 def test_added_lines_beside_changed_ones_are_paired_with_what_they_were_made_of() -> None:

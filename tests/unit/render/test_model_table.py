@@ -1,7 +1,7 @@
 import pytest
 
 from zkchat.core.prompt import ModelListing, ModelRow
-from zkchat.render.tables import MAX_SHOWN, fold, model_lines, problem_lines
+from zkchat.render.tables import fold, model_lines, problem_lines
 
 HERE = "this machine"
 ROWS = (
@@ -37,10 +37,10 @@ def test_on_a_narrow_screen_each_has_two_lines() -> None:
 
 
 def test_many_models_of_one_provider_are_folded_but_not_the_one_in_use() -> None:
-    rows = [ModelRow(name=f"openai:{number}") for number in range(MAX_SHOWN + 3)]
+    rows = [ModelRow(name=f"openai:{number}") for number in range(23)]
     last = ModelRow(name="openai:last", is_in_use=True)
     shown, left_out = fold([*rows, last, ModelRow(name="quote")])
-    assert len(shown) == MAX_SHOWN + 2
+    assert len(shown) == 22
     assert shown[-2:] == [last, ModelRow(name="quote")]
     assert left_out == 3
 

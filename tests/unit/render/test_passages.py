@@ -4,8 +4,17 @@ from rich.console import Group
 
 from tests.support.screens import drawn, terminal, what_acts_on_a_terminal, written
 from zkchat.core.note import Passage
+from zkchat.core.reports import CheckedStatement
 from zkchat.render.console import Matches
-from zkchat.render.numbered_rows import NumberedRow, Place, RowSection, draw_sections, passage_row, plain_sections
+from zkchat.render.numbered_rows import (
+    NumberedRow,
+    Place,
+    RowSection,
+    draw_sections,
+    passage_row,
+    plain_sections,
+    statement_row,
+)
 
 TEXT = "We took glass, since plastic turns yellow."
 ROOF = Passage(
@@ -70,3 +79,10 @@ def test_no_text_of_a_note_acts_on_the_terminal() -> None:
     shown = drawn(drawing(rows), 200)
     assert what_acts_on_a_terminal(shown) == set()
     assert "[red]x[/red]" in shown
+
+
+def test_a_section_has_its_title_and_summary_above_its_rows_and_long_sentences_are_cut() -> None:
+    row = statement_row(CheckedStatement(text="x" * 241, start=0, end=241, line=1, verdict="unsupported"))
+    shown = drawn(Group(*draw_sections([RowSection(title="Changed", summary="2 today", rows=[row])])), 300)
+    assert shown.splitlines()[0].rstrip() == "Changed  2 today"
+    assert row.name == f"? {'x' * 239}…"

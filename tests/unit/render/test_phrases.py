@@ -11,6 +11,7 @@ from zkchat.core.events import (
     GoalEnded,
     GoalEvent,
     GoalPlanned,
+    ResourceRead,
     StepFinished,
     StepStarted,
     Support,
@@ -18,7 +19,7 @@ from zkchat.core.events import (
 from zkchat.core.index import EmbeddingProgress
 from zkchat.core.message import CompactionPart, Condensed
 from zkchat.render import phrases
-from zkchat.render.phrases import MAX_QUOTES, lines_of, vector_lines, vector_progress
+from zkchat.render.phrases import lines_of, vector_lines, vector_progress
 
 
 @pytest.mark.parametrize(
@@ -58,6 +59,14 @@ def test_a_compaction_that_archived_nothing_says_what_it_did(condensed: tuple[Co
     part = CompactionPart(number=1, summary="…", condensed=condensed, tokens_before=900, tokens_after=600)
     marker = replace(an_answer(), parts=(part,))
     assert phrases.compaction(marker) == f"Context compacted #1: {effect}, ~300 tokens freed"
+
+
+@pytest.mark.parametrize(
+    ("archived", "said"), [("a", "1 older message is now a summary"), ("ab", "2 older messages are now a summary")]
+)
+def test_a_compaction_says_how_many_messages_are_a_summary(archived: str, said: str) -> None:
+    part = CompactionPart(number=1, summary="…", archived=tuple(archived), tokens_before=900, tokens_after=600)
+    assert phrases.compacted(replace(an_answer(), parts=(part,))) == f"{said} (900 → 600 tokens)."
 
 
 def test_making_room_without_archiving_is_not_called_summarising() -> None:
@@ -110,11 +119,24 @@ def test_no_text_of_a_model_or_a_note_acts_on_the_terminal(is_plain: bool) -> No
                 assert line.isprintable(), (payload, line)
 
 
+def test_long_sentences_of_a_goal_and_addresses_are_cut() -> None:
+    support = AnswerSupport(
+        supported=(Support(text="s" * 161, path="A.md", line=1, exact=False),), unsupported=("u" * 161,)
+    )
+    goal = Goal(id="g", text="x").with_plan(("One.",), "m").with_step(1, "done", message_id="m")
+    lines = lines_of(GoalEnded(goal=replace(goal, state="done"), check=GoalCheck(steps=(support,))), is_plain=True)
+    assert lines[3:5] == [f"   “{'s' * 159}…” A.md:1, nearly", f"   not found: “{'u' * 159}…”"]
+    blocked = StepFinished(number=1, total=1, text="x", state="blocked", reason="r" * 161)
+    assert lines_of(blocked, is_plain=True)[0].endswith(f"{'r' * 159}…")
+    read = phrases.notice(ResourceRead(server="web", uri="a" * 61, characters=1))
+    assert read.endswith(f" {'a' * 59}… (1 character)")
+
+
 def test_only_the_first_sentences_of_a_long_check_are_listed() -> None:
     goal = Goal(id="g", text="x").with_plan(("One.",), "m").with_step(1, "done", message_id="m")
     goal = replace(goal, state="done")
     check = GoalCheck(steps=(AnswerSupport(unsupported=tuple(f"Sentence {number}." for number in range(9))),))
     lines = lines_of(GoalEnded(goal=goal, check=check), is_plain=True)
     assert lines[1:3] == ["done: 1. One.", "   0 of 9 sentences found in your notes"]
-    assert sum("not found" in line for line in lines) == MAX_QUOTES
+    assert sum("not found" in line for line in lines) == 3
     assert lines[-1] == "Finished (1 of 1 step, 0 tokens, 0 s)."

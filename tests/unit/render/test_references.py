@@ -150,6 +150,16 @@ def test_what_is_cited_comes_first_and_what_is_doubtful_is_listed_whatever_the_l
     assert in_brief([], most=2).rest("/refs") == ""
 
 
+def test_the_best_three_of_what_was_only_found_are_named() -> None:
+    listed = in_brief([found(str(number), score=number / 10) for number in range(5)], most=10)
+    assert [each.wikilink for _, each in listed.unused] == ["[[4]]", "[[3]]", "[[2]]"]
+
+
+@pytest.mark.parametrize(("width", "is_shown"), [(59, True), (58, False)])
+def test_what_a_note_says_stands_beside_it_where_there_is_room_for_some_of_it(width: int, is_shown: bool) -> None:
+    assert ("Seven" in rows([found("Sleep", cited=True, snippet="Seven hours of sleep.")], width)[0]) is is_shown
+
+
 @pytest.mark.parametrize(
     ("doubtful", "words"),
     [
@@ -176,6 +186,8 @@ def test_where_there_is_little_room_the_place_stays_whole() -> None:
         "1 [[Sleep and dre…  notes/Sleep and dreams.md:12  cited",
         "2 [[Naps]]  notes/Naps.md:12  cited",
     ]
+    assert rows(both, 53)[0] == "1 [[Sleep and d…  notes/Sleep and dreams.md:12  cited"
+    assert rows(both, 52)[0] == "1 notes/Sleep and dreams.md:12  cited, linked by you"
     assert rows(both, 42)[0] == "1 notes/Sleep and dreams.md:12  cited"
     assert rows(both, 32)[0] == "1 notes/Sleep and dreams.md:12"
 

@@ -38,6 +38,7 @@ def test_a_new_user_sees_the_vault_the_model_and_how_to_get_help() -> None:
 def test_the_session_that_is_gone_on_in_is_named_and_the_last_one_offered() -> None:
     assert greeted(last=SLEEP)[1] == "Last time, 2 hours ago: “What is sleep?”. To continue it: /resume s1"
     assert greeted(session=SLEEP)[1] == "Continuing “What is sleep?”, 4 messages. /history shows them all."
+    assert f"“{'x' * 39}…”" in greeted(session=replace(SLEEP, title="x" * 41))[1]
     assert "untitled" in greeted(session=replace(SLEEP, title=""))[1]
 
 
@@ -92,5 +93,6 @@ def test_a_compaction_after_the_question_is_marked_unless_it_was_taken_back() ->
     (exchange,) = exchanges_of(asked("?"), marker("c1"), marker("c2"), in_force=("c1",))
     assert exchange.events == [Compacted(message=marker("c1"))]
     assert last_exchanges([asked("?"), an_answer("!"), marker("c"), asked("a"), asked("b")], ())[0] == 2
-    long = [asked("First?"), an_answer("One. " * 1000), asked("And?"), an_answer("Two.")]
-    assert [exchange.question for exchange in last_exchanges(long, ())[1]] == ["And?"], "a long one is only counted"
+    for length, questions in ((2_994, ["First?", "And?"]), (2_995, ["And?"])):
+        long = [asked("First?"), an_answer("x" * length), asked("And?"), an_answer("Two.")]
+        assert [exchange.question for exchange in last_exchanges(long, ())[1]] == questions, "a long one is counted"

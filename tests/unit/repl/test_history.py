@@ -94,7 +94,10 @@ def test_a_large_paste_is_folded_and_sent_whole_and_two_are_told_from_each_other
     assert pastes.fold(LONG) == first
     third = pastes.fold(f"{first}\n" * 30)  # it holds the words of another
     assert pastes.expand(f"{first}|{third}") == f"{LONG}|{f'{first}{chr(10)}' * 30}"
-    assert pastes.fold("x" * 5000) == "[pasted 5,000 characters]"
+    assert pastes.fold("x" * 2_001) == "[pasted 2,001 characters]"
+    assert pastes.fold("x\n" * 10) == "[pasted 11 lines]"
+    for small in ("x" * 2_000, "x\n" * 9):
+        assert pastes.fold(small) == small
 
 
 @settings(max_examples=50, deadline=None)

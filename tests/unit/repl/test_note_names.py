@@ -69,6 +69,7 @@ def test_notes_of_the_conversation_come_first_but_not_before_a_better_name() -> 
     assert titles("evergreen notes", first=near)[0] == "Evergreen notes"
     assert titles("")[:2] == ["Evergreen notes", "Atomic notes"]
     assert len(VAULT.find("", limit=3)) == 3
+    assert len(NoteNames([note(f"{number}.md") for number in range(41)]).find("")) == 40
     names = NoteNames([note("Sleep log.md"), note("My sleep.md"), note("Sleep.md")])
     assert titles("sleep", names, first=("My sleep.md",)) == ["Sleep", "My sleep", "Sleep log"]
     assert titles("sleep", names) == ["Sleep", "Sleep log", "My sleep"]

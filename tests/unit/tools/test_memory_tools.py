@@ -7,7 +7,7 @@ from zkchat.chat.context.selection import Relevance
 from zkchat.chat.memory import Memory
 from zkchat.chat.message_search import FoundMessage
 from zkchat.chat.tools.memory import memory_tools, recall_tools
-from zkchat.chat.tools.registry import PAGE_CHARS, Toolbox
+from zkchat.chat.tools.registry import Toolbox
 from zkchat.core.message import ToolCallPart
 from zkchat.core.ports import ToolOutcome
 from zkchat.core.session import IndexedMessage
@@ -81,4 +81,4 @@ def test_what_was_said_is_given_as_data_with_speaker_and_date_and_long_messages_
     assert outcome.summary == "2 messages"
     assert recalled(eats, eats, q="the heron", limit=1).summary == "1 message"
     long = said(" ".join(f"Sentence number {n} is about Konrad's house." for n in range(300)))
-    assert PAGE_CHARS // 2 < len(recalled(long, long, query="the heron").text) <= PAGE_CHARS + 200
+    assert 4_000 < len(recalled(long, long, query="the heron").text) <= 8_200

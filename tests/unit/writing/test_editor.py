@@ -107,6 +107,13 @@ def test_a_target_is_found_by_path_link_and_alias_and_else_refused_with_the_clos
     assert "[[Coffee]]" in refusal.value.hint
 
 
+def test_of_many_notes_that_are_meant_or_would_lose_links_the_first_are_named(tmp_path: Path) -> None:
+    notes = {f"{number:02}/Twin.md": "" for number in range(11)}
+    with open_desk(tmp_path, VaultConventions(), notes) as desk, pytest.raises(EditRefused) as refusal:
+        desk.editor.append("Twin", "x")
+    assert refusal.value.message.count("Twin.md") == 10
+
+
 DAILY = VaultConventions(daily=DailyNoteSettings(folder="Days", format="YYYY-MM-DD", template="Templates/Day"))
 TEMPLATE = "# {{title}}\n{{date:dddd}} {{time}}\n\n## Log\n"
 
@@ -137,6 +144,9 @@ def test_a_note_is_created_from_a_template(tmp_path: Path, named: str) -> None:
         assert desk.written == {"Work/Monday.md": "---\ndate: 01.03.2026\n---\n# Monday {{VALUE}}\n"}
         with pytest.raises(EditRefused, match="not a template"):
             desk.editor.create_from_template("Note", "Tuesday")
+        with pytest.raises(NoteNotFound) as missing:
+            desk.editor.create_from_template("Nowhere", "Tuesday")
+        assert missing.value.hint == "Templates in Templates/: Meeting."
 
 
 PRIVATE = {"Open.md": "open\n", "Secret.md": "---\nzkchat: local\n---\nQuoll\n", "Link.md": "[[Open]] [[Secret]]"}

@@ -51,6 +51,16 @@ def test_an_edit_shows_what_it_changed(desk: WriteDesk) -> None:
     assert desk.files.files["Coffee.md"].decode() == COFFEE
 
 
+def test_a_long_diff_is_cut_and_a_long_section_is_not_shown(tmp_path: Path) -> None:
+    notes = {f"{size}.md": "# A\n\n" + "x" * (size - 5) for size in (4_000, 4_001)}
+    with write_desk(tmp_path, {**notes, "One.md": "One.\n"}) as desk:
+        replace = {"section": "A", "text": "New.", "position": "replace"}
+        shown = [desk.call("edit_section", path=path, **replace).text for path in notes]
+        diff = desk.call("edit_document", path="One", old="One.", new="12345678\n" * 300).text.partition("\n")[2]
+    assert ["It says now:" in text for text in shown] == [True, False]
+    assert 1_480 < len(diff) <= 1_502
+
+
 def test_comments_are_not_shown(desk: WriteDesk) -> None:
     shown = desk.call("edit_document", path="Noted", old="Two.", new="Three.").text
     shown += desk.call("edit_document", path="Noted", old="hushed word", new="x", expected=3).text

@@ -37,6 +37,10 @@ def test_a_step_may_be_blocked_and_is_without_an_answer(line: str) -> None:
     assert parse_answer(" \n ").state == "blocked"
 
 
+def test_three_lines_may_follow_a_mark() -> None:
+    assert parse_answer("Two notes.\nDONE: read\n" + "and more\n" * 3).summary.startswith("read")
+
+
 @pytest.mark.parametrize(
     "text",
     [

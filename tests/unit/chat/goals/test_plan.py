@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zkchat.chat.goal_plan import MAX_STEP_LENGTH, parse_plan, plan_text
+from zkchat.chat.goal_plan import parse_plan, plan_text, step_brief
+from zkchat.core.events import Goal
 
 THREE = ("Find the notes.", "Read them.", "Write the summary.")
 
@@ -46,7 +47,18 @@ def test_a_long_plan_is_cut_and_the_rest_counted_and_so_is_a_long_step() -> None
     assert (len(plan.steps), plan.left_out) == (12, 48)
     assert plan.steps[-1] == "Do thing 11."
     (step,) = parse_plan(f"1. {'word ' * 500}", 10).steps
-    assert len(step) == MAX_STEP_LENGTH
+    assert len(step) == 400
+    assert [len(parse_plan("\n" * lines + "1. Read.", 10).steps) for lines in (1_999, 2_000)] == [1, 0]
+
+
+def test_a_step_is_told_the_goal_and_what_came_of_others_in_part() -> None:
+    goal = Goal(id="g", text="g" * 2_001).with_plan(("s" * 121, "Read."), "m").with_step(1, "done", message_id="m")
+    told = [step_brief(goal, 2, ("r" * 700, ""), room=room, writes=False).text for room in (5_000, 300, 5)]
+    assert f"Goal: {'g' * 1_999}…\n" in told[0]
+    assert f"[x] 1. {'s' * 119}…\n" in told[0]
+    assert "[ ] 2. Read. (now)\n" in told[0]
+    results = [text.partition("    result: ")[2].partition("\n")[0] for text in told]
+    assert [len(result) for result in results] == [600, 300, 60]
 
 
 PIECES = [
@@ -76,5 +88,5 @@ lists = st.lists(st.sampled_from(PIECES)).map("".join)
 def test_reading_any_text_gives_bounded_lines_which_read_the_same_again(text: str, most: int) -> None:
     steps = parse_plan(text, most).steps
     assert len(steps) <= most
-    assert all(step.strip() and "\n" not in step and len(step) <= MAX_STEP_LENGTH for step in steps)
+    assert all(step.strip() and "\n" not in step and len(step) <= 400 for step in steps)
     assert parse_plan(plan_text(steps), most).steps == steps

@@ -209,6 +209,14 @@ def test_sessions_are_listed_each_in_one_line_and_the_present_one_marked(harness
         assert second.endswith("2 messages  (untitled)")
 
 
+def test_of_many_sessions_the_last_fifteen_are_listed(harness: CommandHarness) -> None:
+    said = [entry.body for entry in harness.store.entries("s1")[:2]]
+    for _ in range(15):
+        harness.store.append(harness.store.create().id, said)
+    *listed, last = harness.typed("/sessions").splitlines()
+    assert (len(listed), last) == (15, "… and 1 older ones: zkchat sessions list")
+
+
 def test_resume_switches_to_the_session_that_is_named_and_new_to_none(harness: CommandHarness) -> None:
     assert harness.outcome("/new") == Switch(session=None)
     assert harness.surface.text.startswith("A new session begins with your next message.")

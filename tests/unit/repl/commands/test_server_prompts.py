@@ -56,6 +56,14 @@ def test_what_a_server_writes_is_shown_and_sent_and_names_no_resource() -> None:
     assert described_completions(context, "/we") == [("/web:big_talk", "A talk")]
 
 
+def test_a_long_text_is_shown_in_part_and_a_long_description_too() -> None:
+    servers = ServersInMemory(replace(server(), prompts=(replace(PROMPT, description="d" * 61),)), answer="x" * 601)
+    harness, context = context_with(servers)
+    assert asyncio.run(run(context, "/web:big_talk cats")) == Send("x" * 601)
+    assert harness.surface.text.strip() == "x" * 599 + "…"
+    assert described_completions(context, "/we") == [("/web:big_talk", "d" * 59 + "…")]
+
+
 def test_other_names_with_a_colon_are_no_prompts() -> None:
     harness, context = context_with(ServersInMemory(server()))
     asyncio.run(run(context, "/web:nothing"))

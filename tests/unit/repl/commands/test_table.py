@@ -35,6 +35,9 @@ def test_help_lists_few_commands_and_help_all_every_one_with_its_other_names(har
         assert is_listed == (not command.is_minor), command.name
     harness.typed("/help all")
     everything = harness.surface.text.removeprefix(shown)
+    for width, columns in ((80, 2), (79, 1)):
+        harness.surface.width = width
+        assert sum(line.count(" /") + 1 for line in harness.typed("/help").splitlines()[:2]) == 2 * columns
     harness.surface.width = 40
     assert sum(line.startswith("/") for line in harness.typed("/help").splitlines()) == len(LISTED)
     assert [line.split()[0].rstrip(",") for line in everything.split("\n") if line] == [f"/{name}" for name in NAMES]

@@ -216,3 +216,9 @@ def test_a_view_of_a_note_is_shown_as_by_its_earlier_name(tmp_path: Path, now: s
     with library_of(tmp_path, {"Home.md": "- [ ] Pay the rent, see [[Ann]]\n", "Ann.md": "[[Home]]\n"}) as library:
         shown = CommandHarness(library=library).typed(now)
         assert shown == CommandHarness(library=library).typed(earlier) != ""
+
+
+def test_of_a_long_list_fifty_rows_are_shown(tmp_path: Path) -> None:
+    with library_of(tmp_path, {"Hub.md": "".join(f"[[N{number}]]\n" for number in range(51))}) as library:
+        shown = CommandHarness(library=library).typed("/links Hub")
+    assert (shown.count("[[N"), "… and 1 more" in shown) == (50, True)

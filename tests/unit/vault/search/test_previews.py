@@ -65,6 +65,6 @@ def test_few_and_near_passages_by_meaning_follow_those_with_the_words() -> None:
 
     near = [("meaning", 0.29), ("meaning", 0.27), ("meaning", 0.25), ("meaning", 0.1)]
     assert shown(("text", 1.3), *near) == [1.3, 0.29, 0.27]
-    assert shown(("text", 1.3), near[-1]) == [1.3]
+    assert shown(("text", 1.3), ("meaning", 0.2), ("meaning", 0.19)) == [1.3, 0.2]
     assert shown(*near[:3], ("text", 0.2), near[3]) == [0.29, 0.27, 0.25, 0.2], "what is ranked higher stays"
     assert shown(*near) == [0.29, 0.27, 0.25, 0.1]

@@ -34,6 +34,8 @@ def test_only_the_passage_changes(text: str, old: str, new: str, expected: str) 
         ("a café noir", "a cafe", "x", "nor one like it", "Read the note again"),
         ("one two three four five", "two three for five", "x", "nearest is in line 1", "two three four five"),
         ("status: done", "status: draft", "status: done", "already there (line 1)", "status: done"),
+        ("status done.\nThe old", "the old", "status done.", "already there (line 1)", "status done."),
+        ("status done\nThe old", "the old", "status done", "differs only in", "The old"),
         ("text", "nowhere to be found", "x", "nor one like it", ""),
         ("some old words", "old words", "new words\n… rest unchanged", "placeholder", "whole text"),
     ],
@@ -62,3 +64,9 @@ def test_dots_in_the_place_of_text_are_refused_unless_the_note_holds_them(line: 
 @pytest.mark.parametrize("line", ["Wait... the rest is silence", "[[Rest of the note]] is a title", f"...{'x' * 61}"])
 def test_dots_in_a_sentence_are_text(line: str) -> None:
     assert line in replace_passage("Old text.", "Old", f"New\n{line}\nmore")
+
+
+def test_of_a_long_passage_a_refusal_shows_the_beginning() -> None:
+    with pytest.raises(EditRefused) as refused:
+        replace_passage("A" + "b" * 700, "a" + "b" * 700, "x")
+    assert refused.value.hint.endswith(f" A{'b' * 598}…")

@@ -106,6 +106,7 @@ CASES = (
     Case("before an item", "before", "^i", "- a ^i\n- c\n", "- x", "- x\n- a ^i\n- c\n"),
     Case("table with an id", "append", "^i", "|a|\n|-|\n\n^i\n", "|b|", "|a|\n|-|\n|b|\n\n^i\n"),
     Case("list with an id", "append", "^i", "- a\n- b\n\n^i\n", "- c", "- a\n- b\n- c\n\n^i\n"),
+    Case("table, replaced", "replace", "^i", "|a|\n|-|\n\n^i\n", "|b|\n|-|", "|b|\n|-|\n\n^i\n"),
     Case("CRLF block", "append", "^i", "text ^i\r\nmore\r\n", "x", "text x ^i\r\nmore\r\n"),
     Case("under a heading", "append", "A#^i", "# A\ntext ^i\n", "x", "# A\ntext x ^i\n"),
 )

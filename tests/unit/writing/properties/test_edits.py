@@ -239,6 +239,7 @@ def test_what_cannot_be_set_alone_is_refused(
         ("---\ntags: [a]\n---\n", "#new", "---\ntags: [a, new]\n---\n"),
         ("---\ntags:\n- a # c\n- 2024\n---\n", "new", "---\ntags:\n- a # c\n- 2024\n- new\n---\n"),
         ("---\ntags: a\n---\n", "b/c", "---\ntags:\n  - a\n  - b/c\n---\n"),
+        ("---\ntag: a\n---\n", "b", "---\ntag:\n  - a\n  - b\n---\n"),
         ("---\ntags: a, b\n---\n", "c", "---\ntags: a, b, c\n---\n"),
         ("---\ntags: a b\n---\n", "c", "---\ntags: a b c\n---\n"),
         ("---\ntags:\n---\n", "c", "---\ntags:\n  - c\n---\n"),
@@ -271,7 +272,8 @@ def test_what_is_no_tag_or_no_place_for_one_is_refused() -> None:
         (["1.10"], "1.10"),  # a version
         (["007"], "007"),
         (["1e5"], "1e5"),
-        (["12345678901234567890"], "12345678901234567890"),
+        (["123456789012345678"], 123456789012345678),
+        (["1234567890123456789"], "1234567890123456789"),
         (["true"], True),
         (["false"], False),
         (["yes"], "yes"),
