@@ -200,6 +200,6 @@ def test_a_row_that_is_lost_or_damaged_takes_no_other_item_with_it(store: Sqlite
 
 
 def test_what_a_request_held_is_counted_by_type_and_but_for_messages_by_mode() -> None:
-    note = RequestItem(type="document", name="Sleep.md", include="agent")
+    note = RequestItem(type="reference", name="Sleep.md", include="agent")
     held = RequestContext(items=(*items_up_to(2), note))
-    assert held.counts == {"by_type": {"message": 2, "document": 1}, "by_mode": {"agent": 1}}
+    assert held.counts == {"by_type": {"message": 2, "reference": 1}, "by_mode": {"agent": 1}}
