@@ -4,7 +4,7 @@ from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -30,7 +30,10 @@ from zkchat.chat import (
     Asked,
     Conversation,
     ConversationCore,
+    GoalBounds,
+    GoalRun,
     Journal,
+    PlanReviewer,
     Profiles,
     ReadOutside,
     Relevance,
@@ -72,16 +75,13 @@ from zkchat.models import ResumedProvider, create, descriptor_of, installed
 from zkchat.notes import MAX_FILE_BYTES, digest_of, encode_image, inspect_image
 from zkchat.sessions import UnavailableSessions
 
-if TYPE_CHECKING:
-    from zkchat.chat import GoalBounds, GoalRun, PlanReviewer
-
 
 def open_goal_run(
     environment: Environment,
     opened: "OpenConversation",
-    bounds: "GoalBounds",
-    plan_reviewer: "PlanReviewer | None" = None,
-) -> "GoalRun":
+    bounds: GoalBounds,
+    plan_reviewer: PlanReviewer | None = None,
+) -> GoalRun:
     """A goal run in this conversation; without a reviewer, the model's plan is worked on as it is."""
     conversation = opened.conversation
     return chat.GoalRun(
@@ -96,7 +96,7 @@ def open_goal_run(
 
 def bounds_of(
     settings: Settings, steps: int | None = None, tokens: int | None = None, minutes: float | None = None
-) -> "GoalBounds":
+) -> GoalBounds:
     """The bounds that the user named, else those of the settings."""
     if minutes is not None and not minutes > 0:  # nor NaN
         raise UsageError("A goal needs some time.", hint="Give more than 0 minutes: --minutes 5")

@@ -4,7 +4,7 @@ import os
 from datetime import datetime
 from itertools import count
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final, Literal
+from typing import IO, Final, Literal
 from zipfile import ZipFile
 
 from msgspec import Struct
@@ -27,10 +27,7 @@ from zkchat.core import (
     open_regular,
 )
 from zkchat.index import Library
-
-if TYPE_CHECKING:
-    from zkchat.sessions import Imported, ImportedFile
-
+from zkchat.sessions import Imported, ImportedFile
 
 MAX_BYTES: Final = 256_000_000
 _ZIP: Final = b"PK\x03\x04"
@@ -54,7 +51,7 @@ class Stored(Struct, frozen=True, kw_only=True):
         return "known" if not self.added else "new" if self.added == self.messages else "extended"
 
 
-def read_import(file: Path, *, now: datetime) -> "ImportedFile":
+def read_import(file: Path, *, now: datetime) -> ImportedFile:
     """The conversations of a file, whose form is told by its content. Raises `SessionError`, and `OSError`."""
     with open_regular(file) as stream:
         beginning = stream.read(16)
@@ -68,13 +65,13 @@ def read_import(file: Path, *, now: datetime) -> "ImportedFile":
         return read_import_text(_text(_bounded(stream)), now=now)
 
 
-def read_import_text(text: str, *, now: datetime) -> "ImportedFile":
+def read_import_text(text: str, *, now: datetime) -> ImportedFile:
     if len(text) > MAX_BYTES:
         raise _too_large()
     return sessions.read_conversations(text, now=now)
 
 
-def _read_zip(stream: IO[bytes], now: datetime) -> "ImportedFile":
+def _read_zip(stream: IO[bytes], now: datetime) -> ImportedFile:
     """The conversations of an export as it is sent: nothing is unpacked onto the disk."""
     found: list[ImportedFile] = []
     left = MAX_BYTES
@@ -121,7 +118,7 @@ def _too_large() -> SessionError:
     )
 
 
-def store_conversations(store: SessionStore, found: "ImportedFile", *, is_trial: bool = False) -> list[Stored]:
+def store_conversations(store: SessionStore, found: ImportedFile, *, is_trial: bool = False) -> list[Stored]:
     """Store each conversation as a session; one that is there already is extended by the messages that it lacks.
 
     A trial only tells what would become of each.
@@ -129,7 +126,7 @@ def store_conversations(store: SessionStore, found: "ImportedFile", *, is_trial:
     return [_store(store, imported, is_trial=is_trial) for imported in found.conversations]
 
 
-def mark_local(found: "ImportedFile", environment: Environment, vault: Path | None) -> "ImportedFile":
+def mark_local(found: ImportedFile, environment: Environment, vault: Path | None) -> ImportedFile:
     """The same, where messages that name a note of this vault which is to stay here, and all after them, are local."""
     if not any(message.references for imported in found.conversations for message in imported.messages.values()):
         return found
@@ -138,7 +135,7 @@ def mark_local(found: "ImportedFile", environment: Environment, vault: Path | No
     return replace(found, conversations=marked)
 
 
-def _with_local_marked(imported: "Imported", library: Library) -> "Imported":
+def _with_local_marked(imported: Imported, library: Library) -> Imported:
     local: set[str] = set()
     bodies: list[EntryBody] = []
     for body in imported.bodies:
@@ -152,7 +149,7 @@ def _with_local_marked(imported: "Imported", library: Library) -> "Imported":
     return replace(imported, bodies=bodies)
 
 
-def _store(store: SessionStore, imported: "Imported", *, is_trial: bool) -> Stored:
+def _store(store: SessionStore, imported: Imported, *, is_trial: bool) -> Stored:
     total = imported.message_count
     for attempt in count():
         session_id = sessions.derived_id(imported.key, attempt)
@@ -170,7 +167,7 @@ def _store(store: SessionStore, imported: "Imported", *, is_trial: bool) -> Stor
     raise AssertionError
 
 
-def _extension(store: SessionStore, session_id: str, imported: "Imported") -> tuple[bool, list[EntryBody], int] | None:
+def _extension(store: SessionStore, session_id: str, imported: Imported) -> tuple[bool, list[EntryBody], int] | None:
     """Whether a session that is there begins alike, what it lacks of a conversation, and how many messages that are.
 
     None where there is no such session.

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Container, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
@@ -32,8 +32,10 @@ from zkchat.models import (
     ModelSettings,
     NamedModel,
     OfferedModel,
+    Progress,
     ProviderContext,
     ProviderDescriptor,
+    Weights,
     choose,
     descriptor_of,
     descriptors,
@@ -42,10 +44,6 @@ from zkchat.models import (
     is_loopback,
     resolve_name,
 )
-
-if TYPE_CHECKING:
-    from zkchat.models import Progress, Weights
-
 
 TAKEN_BACK: Final = "You revoked an approval for this vault, so nothing more is sent to a model."
 BEGIN_ANEW: Final = "Restart zkchat, or choose the model again: /model NAME"
@@ -462,14 +460,14 @@ def _server_facts(workspace: Workspace, descriptor: ProviderDescriptor) -> str:
     return "; ".join(facts)
 
 
-def pull_model(environment: Environment, weights: "Weights", progress: "Progress") -> Path:
+def pull_model(environment: Environment, weights: Weights, progress: Progress) -> Path:
     """Fetch a model into the cache folder, and return its path."""
     from zkchat.models import gguf
 
     return gguf.pull(weights, environment.cache_dir, progress, variables=environment.variables)
 
 
-def weights_of(name: str) -> "Weights":
+def weights_of(name: str) -> Weights:
     """What `pull_model` fetches. Raises `UsageError` for what is not known."""
     from zkchat.models import gguf
 

@@ -7,10 +7,12 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
+from rich.console import Console
+from rich.text import Text
 
 from zkchat import render
 from zkchat.app import ConversationOptions, FileReviewer, conversation, known_keys
@@ -43,11 +45,6 @@ from zkchat.render import sanitize_line
 from zkchat.repl import Background
 from zkchat.writing import Verdict, folders_of
 
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.text import Text
-
-
 _NO: Final = frozenset({"n", CTRL_C, CTRL_D, ESCAPE})
 _MORE: Final = frozenset({"d", " "})
 _MAX_DIGITS: Final = 9
@@ -79,9 +76,7 @@ class TerminalChangeReviewer(Struct, frozen=True):
 class _Question:
     """One change set, and what the user has done with it so far."""
 
-    def __init__(
-        self, asks: TerminalChangeReviewer, console: "Console", changes: ChangeSet, *, may_always: bool
-    ) -> None:
+    def __init__(self, asks: TerminalChangeReviewer, console: Console, changes: ChangeSet, *, may_always: bool) -> None:
         self._io = asks.io
         self._console = console
         self._changes = changes
@@ -139,7 +134,7 @@ class _Question:
             for each, _, meaning in self._keys():
                 self._io.note(f"{each}  {meaning}")
 
-    def _rows(self, *, whole: bool) -> "Iterator[Text]":
+    def _rows(self, *, whole: bool) -> Iterator[Text]:
         from rich.text import Text
 
         style = render.style_for(self._console, whole=whole)
@@ -154,7 +149,7 @@ class _Question:
             yield Text.assemble(mark, next(rows, Text()))
             yield from rows
 
-    def _print(self, rows: "Iterator[Text]") -> None:
+    def _print(self, rows: Iterator[Text]) -> None:
         for row in rows:
             if self._is_plain:
                 self._io.note(row.plain.rstrip())

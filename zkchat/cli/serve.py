@@ -2,7 +2,7 @@
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 
@@ -12,9 +12,7 @@ from zkchat.cli.common import CommandIO, ModelOption, SettingsVaultOption, curre
 from zkchat.cli.terminal import Terminated
 from zkchat.cli.vault_consent import confirmed_vault
 from zkchat.core import ConfigError, UsageError, install_command
-
-if TYPE_CHECKING:
-    from zkchat.hosting import AccessToken
+from zkchat.hosting import AccessToken
 
 PORT: Final = 7718
 HOST: Final = "127.0.0.1"
@@ -88,7 +86,7 @@ def serve(
         raise typer.Exit(128 + end.signal) from None
 
 
-def _token(io: CommandIO, file: Path | None, *, is_open: bool) -> "AccessToken":
+def _token(io: CommandIO, file: Path | None, *, is_open: bool) -> AccessToken:
     """Raises `UsageError` where others may reach the server, and the user has chosen none."""
     named = io.environment.cwd / file.expanduser() if file else None
     token = hosting.access_token(named, io.environment.variables, VARIABLE)

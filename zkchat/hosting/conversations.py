@@ -10,7 +10,7 @@ from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import AbstractContextManager, ExitStack, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar, assert_never
+from typing import Any, Final, TypeVar, assert_never
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -44,7 +44,7 @@ from zkchat.core import (
     patch_of,
 )
 from zkchat.index import Progress
-from zkchat.render import sanitize_line, sanitize_text
+from zkchat.render import Matches, sanitize_line, sanitize_text
 from zkchat.repl import (
     COMMANDS,
     Background,
@@ -65,10 +65,6 @@ from zkchat.repl import (
     run,
 )
 from zkchat.writing import ChangeReviewer
-
-if TYPE_CHECKING:
-    from zkchat.render import Matches
-
 
 T = TypeVar("T")
 CLOSE_SECONDS: Final = 10.0
@@ -172,7 +168,7 @@ class MarkdownSurface(Surface):
     def print(self, text: str) -> None:
         self._lines.extend(sanitize_text(text).split("\n"))
 
-    def print_markdown(self, text: str, _matches: "Matches | None" = None, /) -> None:
+    def print_markdown(self, text: str, _matches: Matches | None = None, /) -> None:
         self._end_lines()
         self._pieces.append(sanitize_text(text))
 

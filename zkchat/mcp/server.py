@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Set
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import anyio
 import mcp_types as types
@@ -27,14 +27,11 @@ from pydantic import ValidationError
 
 from zkchat.app import Notices, Workspace
 from zkchat.core import Channel, Lines, NoteNotFound, ZkchatError, claimed_streams
-from zkchat.hosting import VaultThread
+from zkchat.hosting import AccessToken, VaultThread
 from zkchat.mcp.prompts import PromptHandlers
 from zkchat.mcp.service import TEMPLATE, HostOptions, VaultService, list_page, places_in, uri_of
 from zkchat.mcp.tools import Context, ToolHandlers, progress_to
 from zkchat.version import __version__
-
-if TYPE_CHECKING:
-    from zkchat.hosting import AccessToken
 
 PATH: Final = "/mcp"
 RESOURCE_NOT_FOUND: Final = -32002
@@ -355,7 +352,7 @@ def serve_stdio(workspace: Workspace, options: HostOptions, notices: Notices) ->
 
 
 def serve_http(
-    workspace: Workspace, options: HostOptions, notices: Notices, listening: socket.socket, token: "AccessToken"
+    workspace: Workspace, options: HostOptions, notices: Notices, listening: socket.socket, token: AccessToken
 ) -> None:
     """Serve on a port of this machine until a signal ends it."""
     with listening, _opened(workspace, options, notices) as server:
@@ -369,7 +366,7 @@ def address_of(listening: socket.socket) -> str:
 
 
 def serve(
-    server: Server[Any], listening: socket.socket, token: "AccessToken", seconds_for_token: int | None = None
+    server: Server[Any], listening: socket.socket, token: AccessToken, seconds_for_token: int | None = None
 ) -> None:
     """Serve over HTTP until SIGINT or SIGTERM, which then takes its usual course."""
     from zkchat.hosting import NAMES, SECONDS_FOR_TOKEN, Gate, hosts_of, port_of, serve_app

@@ -5,7 +5,7 @@ import os
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final, Protocol, TextIO, TypeAlias, cast
+from typing import Final, Protocol, TextIO, TypeAlias, cast
 
 from msgspec import Struct, field
 from rich.console import Console
@@ -17,6 +17,7 @@ from zkchat.index import DailyNoteSettings, Library
 from zkchat.render import (
     BLANK,
     ClickableLinks,
+    DrawnNote,
     Matches,
     Place,
     Row,
@@ -34,9 +35,6 @@ from zkchat.render import (
     sanitize_text,
 )
 from zkchat.repl.picker import Further, PickRow, numbered_lines
-
-if TYPE_CHECKING:
-    from zkchat.render import DrawnNote
 
 _MAX_MENU_ROWS: Final = 8
 _STATUS_BAR_ROWS: Final = 1
@@ -67,7 +65,7 @@ class Position(Struct, frozen=True, kw_only=True):
     """Whether the page began with the note."""
 
 
-def page_start(note: "DrawnNote", line: int, size: int) -> Position:
+def page_start(note: DrawnNote, line: int, size: int) -> Position:
     """Where to begin so that a line is shown: at its block, or earlier where less than a page would be left."""
     if line <= 1 or not note.blocks:
         return Position()
@@ -85,7 +83,7 @@ def page_start(note: "DrawnNote", line: int, size: int) -> Position:
     return Position(block=min(block, last), row=row)
 
 
-def draw_page(note: "DrawnNote", start: Position, size: int | None) -> tuple[list[Row], Position]:
+def draw_page(note: DrawnNote, start: Position, size: int | None) -> tuple[list[Row], Position]:
     """The rows from a position on, without a blank one on top: all of them, or a page of at most `size`.
 
     A page ends with a block where one ends in its last third, and not with a heading.
