@@ -1,5 +1,6 @@
 """One conversation: opened from its vault, session, model and agent, closed at the end; goal runs over it."""
 
+from base64 import b64decode, b64encode
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -184,8 +185,6 @@ def named_images(environment: Environment, vault: Path, files: Sequence[Path]) -
 
 def inline_image(name: str, data: str) -> ImagePart:
     """An image without a file, in base 64, made smaller: it is stored with its message. Raises `ImageUnusable`."""
-    from base64 import b64decode, b64encode
-
     if len(data) > MAX_FILE_BYTES * 4 // 3:
         raise ImageUnusable(f"{name} is larger than {MAX_FILE_BYTES:,} bytes.")
     try:

@@ -1,5 +1,6 @@
 """The models that there are, the one of a conversation, and those that a chat may switch to."""
 
+import asyncio
 from collections.abc import Callable, Container, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
@@ -282,8 +283,6 @@ async def survey_models(workspace: Workspace, in_use: ModelInfo | None = None) -
 
     `in_use` is the model that answers now; without it, that is the one that the settings choose.
     """
-    import asyncio
-
     context = provider_context(workspace)
     own = {name: server for name in context.models if (server := _own_server(name, context))}
     known = {**{each.name: (each, context) for each in descriptors()}, **own}
@@ -431,8 +430,6 @@ async def verify_model(workspace: Workspace, name: str) -> ModelInfo:
 
 def check_model(workspace: Workspace, model: ModelInUse) -> str:
     """Check a model, and describe it: its server is asked, because a name alone says nothing. Raises `ZkchatError`."""
-    import asyncio
-
     descriptor, _, context = find(model.name, provider_context(workspace))
     return asyncio.run(descriptor.check(model.provider, context))
 

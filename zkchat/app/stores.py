@@ -139,9 +139,7 @@ class StoredNames(Struct, frozen=True):
 
     def mcp_hosts(self) -> list[str]:
         """Programs whose MCP servers can be taken over."""
-        from zkchat.config import HOSTS
-
-        return [host.name for host in HOSTS]
+        return [host.name for host in config.HOSTS]
 
     def settings(self) -> list[tuple[str, str]]:
         """The keys of all settings, with what they mean; those of models that the user has named too."""

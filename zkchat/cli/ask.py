@@ -21,6 +21,7 @@ from zkchat.app import (
     OpenConversation,
     ServerConnections,
     WritingOptions,
+    action_vault,
     conversation,
     find_paths,
     find_vault,
@@ -28,6 +29,7 @@ from zkchat.app import (
     open_conversation,
 )
 from zkchat.chat import MAX_QUOTED
+from zkchat.cli.actions import command_of, print_result
 from zkchat.cli.change_review import keys_of, terminal_interface
 from zkchat.cli.common import (
     CommandIO,
@@ -285,8 +287,6 @@ def today(
 
     zkchat today --days 1 --summary
     """
-    from zkchat.cli.actions import command_of
-
     if note:
         return command_of("notes", "daily")(vault=vault, json_output=json_output)
     io, summarises = current_io(vault), summary or model is not None
@@ -322,9 +322,6 @@ def _show_day(
     io: CommandIO, days: int, model: str | None, view: PresenterOptions, *, summarises: bool
 ) -> OpenConversation | None:
     """Show the lists, and then the paragraph of a model; the conversation in which it is written, if there is one."""
-    from zkchat.app import action_vault
-    from zkchat.cli.actions import print_result
-
     with ExitStack() as stack:
         opened, summary = _open(io, stack, model, view) if summarises else None, None
         if opened is None:

@@ -92,8 +92,6 @@ class _Question:
 
     def show(self, remarks: Sequence[str] = ()) -> None:
         """The diff, long files folded."""
-        from rich.text import Text
-
         title = Text(f"▌ {sanitize_line(self._changes.title)}", style="bold accent")
         self._print(iter([Text(), title, *(Text(sanitize_line(remark), style="doubt") for remark in remarks)]))
         self._print(self._rows(whole=False))
@@ -135,8 +133,6 @@ class _Question:
                 self._io.note(f"{each}  {meaning}")
 
     def _rows(self, *, whole: bool) -> Iterator[Text]:
-        from rich.text import Text
-
         style = render.style_for(self._console, whole=whole)
         for number, unit in enumerate(self._units, 1):
             if number > 1:
@@ -250,8 +246,6 @@ class TerminalCallReviewer(Struct, frozen=True):
 
     def review(self, call: ServerCall) -> CallAnswer:
         """Ctrl-C, Ctrl-D and Esc are a no."""
-        from rich.text import Text
-
         questions = KeyQuestions(self.io, color=self.color(), plain=self.plain)
         self.io.note("")  # the line that says what the model is doing has not ended
         questions.show(*map(Text, describe_call(call)))
@@ -317,8 +311,6 @@ class TerminalInterface:
 
     def _may_send(self, file: Path, whom: str) -> bool:
         """Ctrl-C, Ctrl-D and Esc are a no."""
-        from rich.text import Text
-
         if file in self._files or not self._is_asked:
             return file in self._files
         questions = KeyQuestions(self._io, color=self._color(), plain=self._plain)

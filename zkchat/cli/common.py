@@ -121,7 +121,6 @@ class CommandIO(Struct, frozen=True):
 
     def _prose_width(self) -> int:
         """By the setting `ui.width`, which is read once; as it is by default where the settings cannot be read."""
-
         if not self._prose:
             self._prose.append(render.PROSE_WIDTH)
             with suppress(ZkchatError):

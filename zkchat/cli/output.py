@@ -6,9 +6,11 @@ from pathlib import Path
 
 from msgspec import Struct
 from rich.console import Console
+from rich.text import Text
 
 from zkchat import app, render, repl
 from zkchat.app import OpenConversation, Paths, Workspace, open_change_store
+from zkchat.chat import Question
 from zkchat.cli.common import CommandIO
 from zkchat.core import (
     NOTHING,
@@ -119,8 +121,6 @@ def _create_text_presenter(environment: Environment, opened: OpenConversation, v
     if view.plain or not (environment.stdout_is_tty or view.panels):
         answers = environment.stderr if view.dry_run and not environment.stdout_is_tty else environment.stdout
         return render.PlainPresenter(answers, environment.stderr, details=view.plain, footer=footer)
-    from zkchat.chat import Question
-
     # Where nothing but quotations answers a question, its words are marked in them.
     asked = opened.conversation.history.last_question if opened.conversation.model.needs_notes else None
     presenter = render.ScreenPresenter(
@@ -140,8 +140,6 @@ def print_question(io: CommandIO, opened: OpenConversation, view: PresenterOptio
     if view.plain or not environment.stdout_is_tty:
         io.out(f"\nyou › {question}\n")
         return
-    from rich.text import Text
-
     ui = opened.settings.ui
     out, _ = consoles(environment, ui.colors, ui.width)
     out.print()

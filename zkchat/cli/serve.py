@@ -8,6 +8,7 @@ import typer
 
 from zkchat import hosting, web
 from zkchat.app import load_workspace
+from zkchat.cli.change_review import keys_of
 from zkchat.cli.common import CommandIO, ModelOption, SettingsVaultOption, current_io, flag, option
 from zkchat.cli.terminal import Terminated
 from zkchat.cli.vault_consent import confirmed_vault
@@ -61,8 +62,6 @@ def serve(
     workspace = load_workspace(io.environment, confirmed_vault(io), model=model)
     if not (find_spec("starlette") and find_spec("uvicorn")):
         raise ConfigError(_MISSING, hint=f"Install them: {install_command('serve')}")
-    from zkchat.cli.change_review import keys_of
-
     is_here = web.is_loopback(host)
     token = _token(io, token_file, is_open=not is_here or bool(origin))
     options = web.WebOptions(

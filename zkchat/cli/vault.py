@@ -7,6 +7,7 @@ from typing import Annotated, Final, TypeVar
 import typer
 from msgspec import Struct
 from msgspec.structs import asdict
+from rich.text import Text
 
 from zkchat.actions import link_record
 from zkchat.app import NOT_INSTALLED, Paths, link_style, open_library, unread_reason
@@ -23,6 +24,7 @@ from zkchat.cli.common import (
     told_command,
 )
 from zkchat.cli.key_questions import KeyQuestions
+from zkchat.cli.lookups import verify
 from zkchat.cli.note_changes import OpenNotes, change_summary, open_notes
 from zkchat.cli.note_lookup import embed_by_server, open_refreshed_workspace, progress, vectors_record
 from zkchat.cli.output import UNDO, Listing
@@ -176,8 +178,6 @@ def check(
 
     zkchat ask "What do my notes say about compost?" | zkchat check -
     """
-    from zkchat.cli.lookups import verify
-
     if (file and fix) or (problems and not file) or ((yes or dry_run) and not fix):
         hint = "zkchat check, zkchat check --fix [--yes | --dry-run], or zkchat check FILE [--problems]"
         what = "FILE and --fix cannot be used together" if file and fix else "--problems needs a FILE"
@@ -285,7 +285,6 @@ def _place(source: str, lines: Sequence[int]) -> str:
 
 
 def _ask(questions: KeyQuestions, proposal: _Proposal, progress: str) -> str:
-    from rich.text import Text
 
     broken, repairs = proposal.broken, proposal.repairs
     head = Text.assemble((sanitize_line(proposal.place), "bold"), (f"  {progress}", "dim"))

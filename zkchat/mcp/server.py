@@ -27,7 +27,17 @@ from pydantic import ValidationError
 
 from zkchat.app import Notices, Workspace
 from zkchat.core import Channel, Lines, NoteNotFound, ZkchatError, claimed_streams
-from zkchat.hosting import AccessToken, VaultThread
+from zkchat.hosting import (
+    ADDRESS,
+    NAMES,
+    SECONDS_FOR_TOKEN,
+    AccessToken,
+    Gate,
+    VaultThread,
+    hosts_of,
+    port_of,
+    serve_app,
+)
 from zkchat.mcp.prompts import PromptHandlers
 from zkchat.mcp.service import TEMPLATE, HostOptions, VaultService, list_page, places_in, uri_of
 from zkchat.mcp.tools import Context, ToolHandlers, progress_to
@@ -360,8 +370,6 @@ def serve_http(
 
 
 def address_of(listening: socket.socket) -> str:
-    from zkchat.hosting import ADDRESS, port_of
-
     return f"http://{ADDRESS}:{port_of(listening)}{PATH}"
 
 
@@ -369,8 +377,6 @@ def serve(
     server: Server[Any], listening: socket.socket, token: AccessToken, seconds_for_token: int | None = None
 ) -> None:
     """Serve over HTTP until SIGINT or SIGTERM, which then takes its usual course."""
-    from zkchat.hosting import NAMES, SECONDS_FOR_TOKEN, Gate, hosts_of, port_of, serve_app
-
     port = port_of(listening)
     security = TransportSecuritySettings(
         allowed_hosts=hosts_of(port), allowed_origins=[f"http://{name}:*" for name in NAMES]

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Final, assert_never
 
+from rich.cells import cell_len
+
 from zkchat.core import (
     DEFAULT_PRIORITY,
     MAX_PRIORITY,
@@ -314,8 +316,6 @@ def _head_named(context: CommandContext, name: str) -> str:
 
 def _line(context: CommandContext, number: int, message: ChatMessage, *, is_pinned: bool) -> str:
     """A message as one line that fits the screen."""
-    from rich.cells import cell_len
-
     said = phrases.compaction(message) or sanitize_line(" ".join([message.text, *_tool_lines(message)]))
     is_stopped = message.status == "error" and message.error == STOPPED
     remarks = "" if message.status == "complete" else f" ({'stopped' if is_stopped else message.status})"
