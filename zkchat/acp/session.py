@@ -283,9 +283,7 @@ class AgentSession(HostedChat):
         hints[HELP] = schema.UnstructuredCommandInput(hint="[NAME]")
         commands = [
             schema.AvailableCommand(
-                name=name,
-                description=about,
-                input=schema.AvailableCommandInput(hints[name]) if name in hints else None,
+                name=name, description=about, input=schema.AvailableCommandInput(hints[name]) if name in hints else None
             )
             for name, about, *_ in (*described, (HELP, "what the commands do"))
         ]

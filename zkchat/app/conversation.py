@@ -78,10 +78,7 @@ from zkchat.sessions import UnavailableSessions
 
 
 def open_goal_run(
-    environment: Environment,
-    opened: "OpenConversation",
-    bounds: GoalBounds,
-    plan_reviewer: PlanReviewer | None = None,
+    environment: Environment, opened: "OpenConversation", bounds: GoalBounds, plan_reviewer: PlanReviewer | None = None
 ) -> GoalRun:
     """A goal run in this conversation; without a reviewer, the model's plan is worked on as it is."""
     conversation = opened.conversation

@@ -82,8 +82,7 @@ def _read_zip(stream: IO[bytes], now: datetime) -> ImportedFile:
             chosen = named or (listed if len(listed) == 1 else [])
             if not chosen:
                 raise SessionError(
-                    "The .zip has no conversations.json.",
-                    hint="Unzip it, and import the file with the conversations.",
+                    "The .zip has no conversations.json.", hint="Unzip it, and import the file with the conversations."
                 )
             for name in sorted(chosen):
                 with archive.open(name) as member:

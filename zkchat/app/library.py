@@ -366,11 +366,7 @@ class NoteIndexRefresher:
     """Brings it up to date; also checks the folders of `privacy.local_only`, once for each change."""
 
     def __init__(
-        self,
-        library: Library,
-        provider: ModelProvider,
-        live: "LiveSettings",
-        options: "ConversationOptions",
+        self, library: Library, provider: ModelProvider, live: "LiveSettings", options: "ConversationOptions"
     ) -> None:
         self._library = library
         self._provider = provider

@@ -82,20 +82,17 @@ QuestionArgument = Annotated[
     ),
 ]
 SessionOption = Annotated[
-    str | None,
-    option("--session", "NAME", "Continue this session: its id, the start of its id, or its title."),
+    str | None, option("--session", "NAME", "Continue this session: its id, the start of its id, or its title.")
 ]
 AgentOption = Annotated[
-    str | None,
-    option("--agent", "NAME", "The agent that answers; `zkchat config agents list` lists all."),
+    str | None, option("--agent", "NAME", "The agent that answers; `zkchat config agents list` lists all.")
 ]
 PrivateOption = Annotated[bool, flag("--private", "Private: other conversations remember nothing from this one.")]
 PanelsOption = Annotated[bool, flag("--panels", "Show all sources and what fills the context.")]
 StrictOption = Annotated[bool, flag("--strict", "Answer only from your notes, and say so if they do not answer.")]
 MoreOption = Annotated[bool, flag("--more", "Without a model: quote up to ten passages instead of three.")]
 ShowContextOption = Annotated[
-    bool,
-    flag("--show-context", "Before the answer, show what is sent to the model and why, and what is left out."),
+    bool, flag("--show-context", "Before the answer, show what is sent to the model and why, and what is left out.")
 ]
 WriteOption = Annotated[
     bool, flag("--write", "Let the model propose changes to notes: you see each as a diff, and decide.")

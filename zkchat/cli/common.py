@@ -53,10 +53,7 @@ VaultOption = Annotated[
     ),
 ]
 """For commands that need a vault."""
-SettingsVaultOption = Annotated[
-    Path | None,
-    option("--vault", "FOLDER", _WHICH_VAULT, readable=False),
-]
+SettingsVaultOption = Annotated[Path | None, option("--vault", "FOLDER", _WHICH_VAULT, readable=False)]
 """For commands that work without a vault, with the user's own settings."""
 JsonOption = Annotated[bool, flag("--json", "Print JSON for scripts.")]
 ModelOption = Annotated[

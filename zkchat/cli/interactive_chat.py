@@ -171,8 +171,7 @@ def last_exchanges(messages: Sequence[ChatMessage], in_force: Collection[str]) -
         starts, ends = starts[1:], ends[1:]
     exchanges = [
         Exchange(
-            question=_beginning(shown[start].text),
-            events=[*_replay(shown[start + 1 : end], is_last=end == len(shown))],
+            question=_beginning(shown[start].text), events=[*_replay(shown[start + 1 : end], is_last=end == len(shown))]
         )
         for start, end in zip(starts, ends, strict=True)
     ]
@@ -282,12 +281,7 @@ class InteractiveChat:
     """
 
     def __init__(
-        self,
-        io: CommandIO,
-        options: ConversationOptions,
-        view: PresenterOptions,
-        *,
-        first_message: str = "",
+        self, io: CommandIO, options: ConversationOptions, view: PresenterOptions, *, first_message: str = ""
     ) -> None:
         self.io = io
         self._environment = io.environment

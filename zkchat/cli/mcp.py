@@ -189,10 +189,7 @@ app = typer.Typer(
 LocalOption = Annotated[bool, flag("--local", "The host's model runs on this machine, so it may see private notes.")]
 WriteOption = Annotated[bool, flag("--write", "Offer tools that change notes.")]
 HttpOption = Annotated[bool, flag("--http", "Serve on a port of this machine, protected by a token.")]
-PortOption = Annotated[
-    int | None,
-    option("--port", "N", f"With --http. Default: {PORT}.", min=0, max=65535),
-]
+PortOption = Annotated[int | None, option("--port", "N", f"With --http. Default: {PORT}.", min=0, max=65535)]
 TokenFileOption = Annotated[
     Path | None,
     option(
@@ -320,8 +317,7 @@ NewNameArgument = Annotated[str, argument("NAME", "Its name.")]
 ServerArgument = Annotated[str, argument("SERVER", "Its name; `zkchat config servers list` shows them.")]
 
 CommandArgument = Annotated[
-    list[str] | None,
-    argument("-- COMMAND", "The command that starts the server, after two hyphens."),
+    list[str] | None, argument("-- COMMAND", "The command that starts the server, after two hyphens.")
 ]
 UrlOption = Annotated[str | None, option("--url", "URL", "Instead of a command: the server's address.")]
 EnvOption = Annotated[
@@ -329,17 +325,10 @@ EnvOption = Annotated[
     option("--env", "NAME=VALUE", "An environment variable for the server; NAME alone passes on yours. Repeatable."),
 ]
 HeaderOption = Annotated[
-    list[str] | None,
-    option("--header", "'NAME: VALUE'", "An HTTP header for a server with --url. Repeatable."),
+    list[str] | None, option("--header", "'NAME: VALUE'", "An HTTP header for a server with --url. Repeatable.")
 ]
-FolderOption = Annotated[
-    str | None,
-    option("--cwd", "FOLDER", "The folder it starts in. Default: your home."),
-]
-TimeoutOption = Annotated[
-    float | None,
-    option("--timeout", "SECONDS", "How long a call may take. Default: 60."),
-]
+FolderOption = Annotated[str | None, option("--cwd", "FOLDER", "The folder it starts in. Default: your home.")]
+TimeoutOption = Annotated[float | None, option("--timeout", "SECONDS", "How long a call may take. Default: 60.")]
 ServerLocalOption = Annotated[
     bool, flag("--local", "The server sends nothing to other machines, so it may see private notes.")
 ]
@@ -497,8 +486,7 @@ def _header(text: str) -> tuple[str, str]:
 
 
 ProgramArgument = Annotated[
-    str,
-    argument("PROGRAM", "claude-desktop, claude-code, cursor, vscode, zed, windsurf, gemini, codex or lm-studio."),
+    str, argument("PROGRAM", "claude-desktop, claude-code, cursor, vscode, zed, windsurf, gemini, codex or lm-studio.")
 ]
 NameOption = Annotated[str, option("--name", "NAME", "Your vault's name in the program.", show_default=True)]
 HostLocalOption = Annotated[bool, flag("--local", "The model runs on this machine, so it may see private notes.")]

@@ -216,8 +216,7 @@ def search(io: CommandIO, query: Annotated[str, argument("WORDS", "Words and [[l
 
 @command(app)
 def relevance(
-    io: CommandIO,
-    session: Annotated[str | None, argument("SESSION", "Its id or title. Default: the last.")] = None,
+    io: CommandIO, session: Annotated[str | None, argument("SESSION", "Its id or title. Default: the last.")] = None
 ) -> Told:
     """Show which facts a conversation would use. Also lists the notes used most."""
     tally = NoteUsage()
@@ -259,8 +258,7 @@ def export(io: CommandIO) -> Told:
 
 @command(app, "import")
 def import_(
-    io: CommandIO,
-    path: Annotated[str, argument("@PATH", "The file: @PATH in the vault, PATH anywhere.")],
+    io: CommandIO, path: Annotated[str, argument("@PATH", "The file: @PATH in the vault, PATH anywhere.")]
 ) -> Told:
     """Remember each list item of a Markdown file as a fact. An item that begins with `@NAME` is for that agent alone.
 

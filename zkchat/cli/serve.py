@@ -111,8 +111,7 @@ def lsp(vault: SettingsVaultOption = None) -> int:
         import pygls as _  # noqa: F401
     except ImportError:
         raise ConfigError(
-            "zkchat lsp needs the package pygls, which is not installed.",
-            hint=f"Install it: {install_command('lsp')}",
+            "zkchat lsp needs the package pygls, which is not installed.", hint=f"Install it: {install_command('lsp')}"
         ) from None
     from zkchat.lsp import serve
 

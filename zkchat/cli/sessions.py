@@ -60,8 +60,7 @@ def find_session_or_last(store: SessionStore, name: str | None, *, listed: bool 
 
 @command(app, "list")
 def list_(
-    io: CommandIO,
-    every: Annotated[bool, flag("--all", "Also list single questions of `zkchat ask`.")] = False,
+    io: CommandIO, every: Annotated[bool, flag("--all", "Also list single questions of `zkchat ask`.")] = False
 ) -> Told:
     """List the sessions of the vault, the last used first.
 
@@ -161,11 +160,7 @@ def search(
 
 
 @command(app)
-def rename(
-    io: CommandIO,
-    session: SessionArgument,
-    title: Annotated[str, argument("TITLE", "The new title.")],
-) -> Told:
+def rename(io: CommandIO, session: SessionArgument, title: Annotated[str, argument("TITLE", "The new title.")]) -> Told:
     """Give a session another title."""
     words = " ".join(title.split())
     if not words:

@@ -58,10 +58,7 @@ _COMMANDS: Final = (
 
 def setup(
     vault: Annotated[Path | None, option("--vault", "FOLDER", "The folder of your notes.")] = None,
-    model: Annotated[
-        str | None,
-        option("--model", "NAME", "The model that answers; `quote` for none."),
-    ] = None,
+    model: Annotated[str | None, option("--model", "NAME", "The model that answers; `quote` for none.")] = None,
     local_only: Annotated[
         str | None,
         option(
@@ -70,10 +67,7 @@ def setup(
             "Folders of notes that never leave this machine, separated by commas; - for none.",
         ),
     ] = None,
-    yes: Annotated[
-        bool,
-        flag("--yes -y", "Do not ask: keep what is set, and let zkchat choose the rest."),
-    ] = False,
+    yes: Annotated[bool, flag("--yes -y", "Do not ask: keep what is set, and let zkchat choose the rest.")] = False,
     json_output: JsonOption = False,
 ) -> None:
     """Set up zkchat with three questions.

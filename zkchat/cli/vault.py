@@ -49,8 +49,7 @@ MAX_ROWS_SHOWN = 10
 
 @told_command
 def index(
-    io: CommandIO,
-    rebuild: Annotated[bool, flag("--rebuild", "Rebuild the index: read every note again.")] = False,
+    io: CommandIO, rebuild: Annotated[bool, flag("--rebuild", "Rebuild the index: read every note again.")] = False
 ) -> Told:
     """Update the index. Other commands do this by themselves; here you see what changed."""
     started = io.environment.now()

@@ -224,11 +224,7 @@ class HostedChat(ABC):
     """Slash commands that there are not here."""
 
     def __init__(
-        self,
-        environment: Environment,
-        options: ChatOptions,
-        loop: asyncio.AbstractEventLoop,
-        surface: MarkdownSurface,
+        self, environment: Environment, options: ChatOptions, loop: asyncio.AbstractEventLoop, surface: MarkdownSurface
     ) -> None:
         """`loop` is the event loop on which all but `cancel` run."""
         self._loop = loop

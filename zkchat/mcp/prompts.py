@@ -249,8 +249,7 @@ PROMPTS: Final[Mapping[str, HostPrompt]] = {
         description="The daily note, what else changed that day, and open tasks.",
         arguments={
             "date": HostArgument(
-                description="today, yesterday or a day such as 2026-03-01. Default: today.",
-                complete=complete_day,
+                description="today, yesterday or a day such as 2026-03-01. Default: today.", complete=complete_day
             )
         },
         write=daily_review,

@@ -322,11 +322,7 @@ def build_server(service: VaultService) -> Server[Any]:
         version=__version__,
         title="zkchat",
         instructions=INSTRUCTIONS,
-        cache_hints={
-            "tools/list": unchanging,
-            "prompts/list": unchanging,
-            "resources/templates/list": unchanging,
-        },
+        cache_hints={"tools/list": unchanging, "prompts/list": unchanging, "resources/templates/list": unchanging},
         on_list_tools=tools.list_tools,
         on_call_tool=tools.call_tool,
         on_list_resources=resources.list_resources,
@@ -382,10 +378,7 @@ def serve(
         allowed_hosts=hosts_of(port), allowed_origins=[f"http://{name}:*" for name in NAMES]
     )
     app = server.streamable_http_app(
-        streamable_http_path=PATH,
-        max_request_body_size=4_000_000,
-        max_sessions=100,
-        transport_security=security,
+        streamable_http_path=PATH, max_request_body_size=4_000_000, max_sessions=100, transport_security=security
     )
     serve_app(Gate(app, token, port), listening, seconds_for_token or SECONDS_FOR_TOKEN)
 

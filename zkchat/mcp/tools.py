@@ -144,11 +144,7 @@ def tools_for(*, may_write: bool) -> dict[str, HostTool]:
 
 
 def _own(
-    name: str,
-    description: str,
-    arguments: type[Arguments],
-    answer: type[Answer],
-    act: Callable[[Library, Any], Answer],
+    name: str, description: str, arguments: type[Arguments], answer: type[Answer], act: Callable[[Library, Any], Answer]
 ) -> HostTool:
     def read(vault: OpenVault, given: str) -> Answer:
         return run_validated(name, arguments, given, partial(act, vault.library))

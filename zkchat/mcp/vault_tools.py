@@ -114,8 +114,7 @@ class VaultAnswer(Answer):
     """What the notes say on a question."""
 
     verdict: Annotated[
-        Verdict,
-        Field(description="Whether the quotes answer the question. Where nothing does, say so."),
+        Verdict, Field(description="Whether the quotes answer the question. Where nothing does, say so.")
     ]
     quotes: list[Quote] = []
     nearest: Annotated[list[Quote], Field(description="Where nothing answers: what comes nearest.")] = []

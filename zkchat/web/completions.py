@@ -208,11 +208,7 @@ class Completion:
         counted = event.message.usage
         prompt = counted.prompt_tokens if counted else event.usage.total
         completion = counted.completion_tokens if counted else event.message.token_count
-        self.usage = {
-            "prompt_tokens": prompt,
-            "completion_tokens": completion,
-            "total_tokens": prompt + completion,
-        }
+        self.usage = {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
         links = opened.document_links
         found = []
         for _, reference in in_brief(event.message.references, most=MAX_SOURCES).rows:
@@ -224,12 +220,7 @@ class Completion:
             start = len(self.text) + len(below)
             escaped = re.sub(r"[\\\[\]]", r"\\\g<0>", title)
             below += f"[{escaped}]({address.replace('(', '%28').replace(')', '%29')})"
-            citation = {
-                "url": address,
-                "title": title,
-                "start_index": start,
-                "end_index": len(self.text) + len(below),
-            }
+            citation = {"url": address, "title": title, "start_index": start, "end_index": len(self.text) + len(below)}
             self.annotations.append({"type": "url_citation", "url_citation": citation})
         if below:
             yield {**self._said(below), "annotations": self.annotations}

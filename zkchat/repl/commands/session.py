@@ -152,8 +152,7 @@ async def send_prompt(context: CommandContext, server: str, name: str, argument:
     if prompt is None:
         known = ", ".join(f"/{server}:{command_name(each)}" for each in status.prompts[:5])
         raise UsageError(
-            status.problem or f"The MCP server {server} has no prompt {name}.",
-            hint=known and f"Choose from: {known}.",
+            status.problem or f"The MCP server {server} has no prompt {name}.", hint=known and f"Choose from: {known}."
         )
     answer = await context.servers.servers.prompt(server, prompt.name, parse_arguments(prompt, argument))
     if answer.failed or not answer.text.strip():
