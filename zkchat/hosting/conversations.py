@@ -52,7 +52,6 @@ from zkchat.repl import (
     CommandContext,
     Edit,
     Leave,
-    Nothing,
     Outcome,
     Play,
     Position,
@@ -427,7 +426,7 @@ class HostedChat(ABC):
             case Switch():
                 self._reopen(outcome)
                 self._surface.print(f"{self._talk.model.shown} answers now, as agent {self._talk.agent.name}.")
-            case Nothing() | Edit() | Leave():
+            case None | Edit() | Leave():
                 pass
             case _:
                 assert_never(outcome)

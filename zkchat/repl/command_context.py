@@ -108,10 +108,6 @@ class CommandContext(Struct, frozen=True, kw_only=True, eq=False):
         return f"CommandContext(conversation={self.conversation!r})"
 
 
-class Nothing(Struct, frozen=True):
-    """Return to the prompt."""
-
-
 class Leave(Struct, frozen=True):
     """End the chat."""
 
@@ -145,9 +141,8 @@ class Switch(Struct, frozen=True, kw_only=True):
     """The model to switch to; None keeps the present one."""
 
 
-Outcome = Nothing | Leave | Send | Play | Edit | Switch
-
-NOTHING = Nothing()
+Outcome = Leave | Send | Play | Edit | Switch | None
+"""What follows a command; None: the prompt."""
 
 
 class Command(Struct, frozen=True, kw_only=True):

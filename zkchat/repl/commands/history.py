@@ -22,7 +22,7 @@ from zkchat.core import (
     shorten,
 )
 from zkchat.render import fit_cells, phrases, sanitize_line
-from zkchat.repl.command_context import NOTHING, CommandContext, Edit, Outcome, Play, Switch, slash
+from zkchat.repl.command_context import CommandContext, Edit, Outcome, Play, Switch, slash
 from zkchat.repl.commands.places import (
     complete_message_number,
     is_answer,
@@ -70,7 +70,7 @@ def complete_branch(context: CommandContext, text: str) -> list[str]:
 
 
 @slash("branch [N]", "go back, try another way", complete=complete_branch)
-async def branch(context: CommandContext, argument: str) -> Outcome:
+async def branch(context: CommandContext, argument: str) -> None:
     """Without N, lists the branches of the session: b1, b2 …, with their first words. /branch b1 goes to branch 1;
     /branch 4 continues after message 4 or, if that is a question of yours, instead of it. What came later is kept as a
     branch.
@@ -91,23 +91,25 @@ async def branch(context: CommandContext, argument: str) -> Outcome:
         context.surface.print_dimmed(
             "* is where you are. /branch b1 goes to branch 1, /branch 4 continues from message 4."
         )
-        return NOTHING
+        return
     if not argument.removeprefix("#").isdigit():
-        return _continue_after(context, _head_named(context, argument))
+        _continue_after(context, _head_named(context, argument))
+        return
     message = message_numbered(context, argument)
     if message.role == "user":
-        return _continue_after(context, message.parent_id)
+        _continue_after(context, message.parent_id)
+        return
     if not is_answer(message) and compaction_of(message) is None:
         raise UsageError(
             f"Message {argument} is only a step on the way to an answer.", hint="Choose a question or a whole answer."
         )
     if message.id == messages[-1].id:
         raise UsageError("You are there already.")
-    return _continue_after(context, message.id)
+    _continue_after(context, message.id)
 
 
 @slash("history [N]", "what was said", complete=one_of(ARCHIVED))
-async def history(context: CommandContext, argument: str) -> Outcome:
+async def history(context: CommandContext, argument: str) -> None:
     """A line for each message in the context; * marks pinned ones. With N, one whole message; with --archived, also
     messages that the model no longer sees.
     """
@@ -120,7 +122,7 @@ async def history(context: CommandContext, argument: str) -> Outcome:
             context.surface.print_markdown(whole.text)
         if whole.error:
             context.surface.print_dimmed(f"{whole.status}: {whole.error}")
-        return NOTHING
+        return
     messages, window = context.conversation.messages, context.conversation.window
     if not messages:
         raise UsageError("Nothing has been said yet.")
@@ -136,11 +138,10 @@ async def history(context: CommandContext, argument: str) -> Outcome:
     hidden = sum(compaction_of(message) is None for message in messages) - len(live)
     if hidden and argument != ARCHIVED:
         context.surface.print_dimmed(f"{counted(hidden, 'archived message')} not listed: /history {ARCHIVED}")
-    return NOTHING
 
 
 @slash("expand [N]", "what was summarised")
-async def expand(context: CommandContext, argument: str) -> Outcome:
+async def expand(context: CommandContext, argument: str) -> None:
     """Summary N, or the last one, and the messages it replaces."""
     markers = [(part, message) for message in context.conversation.messages if (part := compaction_of(message))]
     if not markers:
@@ -154,11 +155,10 @@ async def expand(context: CommandContext, argument: str) -> Outcome:
     for number, old in enumerate(context.conversation.messages, start=1):
         if old.id in changed:
             context.surface.print_dimmed(_line(context, number, old, is_pinned=False))
-    return NOTHING
 
 
 @slash("pin [N]", "keep a message whole", complete=complete_message_number)
-async def pin(context: CommandContext, argument: str) -> Outcome:
+async def pin(context: CommandContext, argument: str) -> None:
     """Message N, or the last answer, is never summarised. /pin N again unpins it."""
     message = _said_message(context, argument) if argument else last_answer(context)
     number, is_pinned = number_of(context, message), message.id in context.conversation.window.pinned
@@ -167,11 +167,10 @@ async def pin(context: CommandContext, argument: str) -> Outcome:
         context.surface.print(f"Message {number} is no longer pinned.")
     else:
         context.surface.print(f"Message {number} is pinned: it is never summarised. /pin {number} unpins it.")
-    return NOTHING
 
 
 @slash("priority N 1-10", "how long a message stays", complete=complete_message_number)
-async def priority(context: CommandContext, argument: str) -> Outcome:
+async def priority(context: CommandContext, argument: str) -> None:
     """From 8 up, message N is kept word for word while it fits; below 5 it is summarised before others. 5 is the
     default. /stats lists what is pinned and what has another priority.
     """
@@ -185,7 +184,6 @@ async def priority(context: CommandContext, argument: str) -> Outcome:
     context.conversation.prioritise(message.id, chosen)
     effect = phrases.priority_effect(chosen)
     context.surface.print(f"Message {number_of(context, message)} has priority {chosen}: {effect}.")
-    return NOTHING
 
 
 def _said_message(context: CommandContext, argument: str) -> ChatMessage:
@@ -197,7 +195,7 @@ def _said_message(context: CommandContext, argument: str) -> ChatMessage:
 
 
 @slash("sessions [WORDS]", "sessions of the vault")
-async def sessions(context: CommandContext, argument: str) -> Outcome:
+async def sessions(context: CommandContext, argument: str) -> None:
     """Lists sessions, the last used first; with WORDS, only those about them. * marks the one you are in."""
     known = _about(context, argument) if argument else sessions_to_resume(context.store)
     if not known:
@@ -210,7 +208,6 @@ async def sessions(context: CommandContext, argument: str) -> Outcome:
         context.surface.print(start + fit_cells(title, max(_MIN_TITLE_CELLS, context.surface.width - len(start))))
     if len(known) > _MAX_LISTED_SESSIONS:
         context.surface.print_dimmed(f"… and {len(known) - _MAX_LISTED_SESSIONS} older ones: zkchat sessions list")
-    return NOTHING
 
 
 def complete_session(context: CommandContext, text: str) -> list[str]:
@@ -228,7 +225,7 @@ async def resume(context: CommandContext, argument: str) -> Outcome:
     """
     session = await _session_named(context, argument) if argument else await _pick_session(context)
     if session is None:
-        return NOTHING
+        return None
     if session.id == context.conversation.session_id:
         raise UsageError("You are in that session.")
     return Switch(session=session.id)
@@ -280,7 +277,7 @@ async def new(context: CommandContext, _argument: str) -> Outcome:
     return Switch(session=None)
 
 
-def _continue_after(context: CommandContext, message_id: str | None) -> Outcome:
+def _continue_after(context: CommandContext, message_id: str | None) -> None:
     conversation = context.conversation
     left = next(iter(conversation.messages[-1:]), None)
     if left and left.id == message_id:
@@ -299,7 +296,6 @@ def _continue_after(context: CommandContext, message_id: str | None) -> Outcome:
     name = next((f"b{each.number}" for each in conversation.branches() if left and each.head == left.id), "")
     if name:
         context.surface.print_dimmed(f"/branch {name} returns to where you were; /branch lists all branches.")
-    return NOTHING
 
 
 def _head_named(context: CommandContext, name: str) -> str:

@@ -22,7 +22,7 @@ from zkchat.core import (
     without_suffix,
 )
 from zkchat.render import checklist_lines, end_sentence, model_facts, phrases, problem_lines
-from zkchat.repl.command_context import NOTHING, CommandContext, Outcome, Play, Send, Switch, slash
+from zkchat.repl.command_context import CommandContext, Outcome, Play, Send, Switch, slash
 from zkchat.repl.commands.answer import create_file
 from zkchat.repl.commands.places import one_of, parse_number
 from zkchat.repl.loop import until_interrupted
@@ -51,7 +51,7 @@ async def goal(context: CommandContext, argument: str) -> Outcome:
     context.surface.print_dimmed(end_sentence(found) if found.state != "running" else "Not finished.")
     if found.can_go_on:
         context.surface.print_dimmed("/goal resume continues it.")
-    return NOTHING
+    return None
 
 
 def complete_model(context: CommandContext, text: str) -> list[str]:
@@ -71,12 +71,12 @@ async def model(context: CommandContext, argument: str) -> Outcome:
         question = f"{goes}Use {{}}, and set openai.base_url to {where} in your settings?"
         if row is None or not await context.surface.confirm(question.format(shown_model(row.name))):
             context.surface.print(f"{context.conversation.model.shown} still answers.")
-            return NOTHING
+            return None
         context.models.keep_server(argument)
         return Switch(session=context.conversation.session_id or None, model=row.name)
     name = _full_name(context, argument) if is_named else await _pick_model(context, argument)
     if not name:
-        return NOTHING
+        return None
     present = context.conversation.model.shown
     try:
         is_there = await until_interrupted(context.models.verify(name))
@@ -85,7 +85,7 @@ async def model(context: CommandContext, argument: str) -> Outcome:
         is_there = None
     if is_there is None:
         context.surface.print(f"{present} still answers.")
-        return NOTHING
+        return None
     return Switch(session=context.conversation.session_id or None, model=name)
 
 
@@ -233,7 +233,7 @@ _DECISIONS: Final = {
 
 
 @slash("write [on]", "model may edit notes", complete=one_of(*_ARGUMENTS))
-async def write(context: CommandContext, argument: str) -> Outcome:
+async def write(context: CommandContext, argument: str) -> None:
     """/write on lets the model propose changes to your notes: you see each as a diff after the answer, and say yes or
     no. /write off stops that. /write alone tells whether it is on, in which folders you are not asked, and what
     happened to the last proposal; /write diff shows that proposal.
@@ -246,7 +246,7 @@ async def write(context: CommandContext, argument: str) -> Outcome:
         if last is None:
             raise UsageError("No change was proposed in this session.")
         context.surface.print(last.diff.removesuffix("\n"))
-        return NOTHING
+        return
     if wanted != "status":
         context.conversation.writing.allow(wanted == "on")
     writing = context.conversation.writing
@@ -262,7 +262,6 @@ async def write(context: CommandContext, argument: str) -> Outcome:
         decision = "applied, and undone since" if last.record in undone else _DECISIONS[last.decision]
         reason = f" {last.reason}" if last.reason else ""
         context.surface.print_dimmed(f"Last proposal, {decision}: {last.title}.{reason} To see it: /write diff")
-    return NOTHING
 
 
 def _unasked(proposals: ProposedChanges) -> Iterator[str]:
@@ -327,7 +326,7 @@ def parse_item(command: str, argument: str) -> tuple[SessionItemType, str]:
 
 
 @slash("add WHAT", "send it every time", complete=complete_item)
-async def add(context: CommandContext, argument: str) -> Outcome:
+async def add(context: CommandContext, argument: str) -> None:
     """/add [[Note]], /add rule NAME, /add tool NAME or /add memory: it is sent with every message of this session, now
     and later. You see how many tokens that takes.
     """
@@ -336,11 +335,10 @@ async def add(context: CommandContext, argument: str) -> Outcome:
     if offered.is_in:
         raise UsageError(f"{offered.title} is sent with every message already.")
     _print_cost(context, f"{offered.title} is sent with every message from now on", *await items.add(offered))
-    return NOTHING
 
 
 @slash("drop WHAT", "do not send it again", complete=complete_item_to_drop)
-async def drop(context: CommandContext, argument: str) -> Outcome:
+async def drop(context: CommandContext, argument: str) -> None:
     """/drop [[Note]], /drop rule NAME, /drop tool NAME or /drop memory (ZKCHAT.md and facts): it is no longer sent in
     this session.
     """
@@ -349,26 +347,24 @@ async def drop(context: CommandContext, argument: str) -> Outcome:
     if offered.is_dropped or (offered.item.include == "manual" and not offered.is_added):
         raise UsageError(f"{offered.title} is not sent in this session.")
     _print_cost(context, f"{offered.title} is not sent from now on", *await items.drop(offered))
-    return NOTHING
 
 
 @slash("rules", "rules of the session")
-async def rules(context: CommandContext, _argument: str) -> Outcome:
+async def rules(context: CommandContext, _argument: str) -> None:
     """Lists the rules, when each is sent and how many tokens it takes; * marks those sent every time."""
     off = context.items.conversation.profiles.off_rules.values()
     if context.items.offered("rule") or not off:
         _list(context, "rule", "There are no rules yet. Create one: zkchat memory rules new NAME TEXT.")
     for rule in off:
         context.surface.print_dimmed(f"  {rule.name}  switched off")
-    return NOTHING
 
 
 @slash("tools", "what the model can do")
-async def tools(context: CommandContext, _argument: str) -> Outcome:
+async def tools(context: CommandContext, _argument: str) -> None:
     """Lists the tools, when each is sent and how many tokens it takes; * marks those sent every time. Tools of MCP
     servers are called server/tool; if a server cannot be used, you see why.
     """
-    outcome = _list(context, "tool", f"{context.conversation.model.shown} has no tools: it can only answer.")
+    _list(context, "tool", f"{context.conversation.model.shown} has no tools: it can only answer.")
     for line in state_lines(context):
         context.surface.print_dimmed(line)
     messages = context.conversation.messages
@@ -376,7 +372,6 @@ async def tools(context: CommandContext, _argument: str) -> Outcome:
     left_out = [each for each in record.left_out if each.item.type == "tool"] if record else []
     if names := ", ".join(left.item.name for left in left_out if left.why == "budget"):
         context.surface.print_dimmed(f"Not offered to the model, as there was no room: {names}")
-    return outcome
 
 
 @slash("agent [NAME]", "who answers", complete=complete_agent)
@@ -395,16 +390,16 @@ async def agent(context: CommandContext, argument: str) -> Outcome:
         )
         off = (f"{each.name}: switched off" for each in conversation.profiles.off_agents.values())
         context.surface.print_dimmed("\n".join(chain(others, off)))
-        return NOTHING
+        return None
     tokens = await context.items.tokens()
     chosen = conversation.use_agent(argument.removeprefix("@"))
     _print_cost(context, f"{chosen.name} answers now", tokens, await context.items.tokens())
     has_settings = any(each.context or each.model for each in (before, chosen))
-    return Switch(session=conversation.session_id) if has_settings else NOTHING
+    return Switch(session=conversation.session_id) if has_settings else None
 
 
 @slash("memory [FACT]", "keep a fact for later")
-async def memory(context: CommandContext, argument: str) -> Outcome:
+async def memory(context: CommandContext, argument: str) -> None:
     """The fact is used in other sessions when it is relevant; zkchat memory list shows all facts. With @NAME before
     FACT, only that agent gets it. Without FACT, opens ZKCHAT.md, which is part of every conversation about this vault,
     in your editor. If there is none, you can create it.
@@ -412,7 +407,8 @@ async def memory(context: CommandContext, argument: str) -> Outcome:
     if argument.partition(" ")[0] in {"forget", "list", "delete", "remove"}:
         raise UsageError("/memory FACT keeps a fact.", hint=_IN_A_SHELL)
     if argument:
-        return await remember.run(context, argument)
+        await remember.run(context, argument)
+        return
     items = context.items
     found = next((name for name in PAGES if context.changes.is_taken(name)), None)
     before = await items.tokens()
@@ -420,11 +416,10 @@ async def memory(context: CommandContext, argument: str) -> Outcome:
     if not found:
         if not await context.surface.confirm(f"{page}, {_WHAT_PAGE} It does not exist yet. Create it?"):
             context.surface.print_dimmed("Nothing was written.")
-            return NOTHING
+            return
         create_file(context, page, _NEW_PAGE, command="/memory")
     is_used = context.edit_page(page, not found)
     _print_cost(context, _use_of_page(items, page, is_approved=is_used), before, await items.tokens())
-    return NOTHING
 
 
 def _use_of_page(items: SessionItems, page: str, *, is_approved: bool) -> str:
@@ -441,17 +436,16 @@ def _use_of_page(items: SessionItems, page: str, *, is_approved: bool) -> str:
 
 
 @slash("remember TEXT", "keep a fact for later")
-async def remember(context: CommandContext, argument: str) -> Outcome:
+async def remember(context: CommandContext, argument: str) -> None:
     """The fact is used in other sessions when it is relevant. zkchat memory list shows all facts. With @NAME before
     TEXT, only that agent gets it.
     """
     if not argument:
         raise UsageError("What should zkchat remember?", hint="For example: /remember My thesis is due on 30 June.")
     context.surface.print(context.items.conversation.remember(argument).sentence)
-    return NOTHING
 
 
-def _list(context: CommandContext, kind: SessionItemType, otherwise: str) -> Outcome:
+def _list(context: CommandContext, kind: SessionItemType, otherwise: str) -> None:
     every = context.items.offered(kind)
     if not every:
         raise UsageError(otherwise)
@@ -462,7 +456,6 @@ def _list(context: CommandContext, kind: SessionItemType, otherwise: str) -> Out
         tell(f"{mark} {each.called:<{width}}  {f'[{item.include}]':<8}  {item.tokens:>5,} tokens  {state}".rstrip())
     if any(each.is_in for each in every):
         context.surface.print_dimmed("* sent every time")
-    return NOTHING
 
 
 def _print_cost(context: CommandContext, sentence: str, before: int, after: int) -> None:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from zkchat.actions import every_action
 from zkchat.core import UsageError, ZkchatError
-from zkchat.repl.command_context import NOTHING, Command, CommandContext, Leave, Outcome, Send, slash
+from zkchat.repl.command_context import Command, CommandContext, Leave, Outcome, Send, slash
 from zkchat.repl.commands import actions, answer, context_window, history, session
 from zkchat.repl.commands.actions import slash_command
 
@@ -64,7 +64,7 @@ async def run(context: CommandContext, line: str) -> Outcome:
     except ZkchatError as error:
         hint = (error.hint or "").replace("zkchat undo", "/undo")
         context.surface.print(f"{error.message} {hint}".strip())
-        return NOTHING
+        return None
 
 
 def find_command(name: str) -> Command:
@@ -116,7 +116,7 @@ def _complete_command_name(_context: CommandContext, text: str) -> list[str]:
 
 
 @slash("help [NAME]", "more on a command", aliases=("h", "?"), complete=_complete_command_name)
-async def _help(context: CommandContext, argument: str) -> Outcome:
+async def _help(context: CommandContext, argument: str) -> None:
     """With NAME, more about one command; /help keys lists the keys of the prompt, /help all every command."""
     if argument.casefold() == _KEYS:
         context.surface.print("\n".join(key_lines(context.surface.width)))
@@ -128,7 +128,6 @@ async def _help(context: CommandContext, argument: str) -> Outcome:
         context.surface.print(f"{command.usage}{others}: {command.help}. {command.details}".strip())
     else:
         context.surface.print("\n".join([*_command_list(context.surface.width), _FOOTER]))
-    return NOTHING
 
 
 def _command_list(width: int) -> list[str]:
