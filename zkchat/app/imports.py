@@ -117,14 +117,6 @@ def _too_large() -> SessionError:
     )
 
 
-def store_conversations(store: SessionStore, found: ImportedFile, *, is_trial: bool = False) -> list[Stored]:
-    """Store each conversation as a session; one that is there already is extended by the messages that it lacks.
-
-    A trial only tells what would become of each.
-    """
-    return [_store(store, imported, is_trial=is_trial) for imported in found.conversations]
-
-
 def mark_local(found: ImportedFile, environment: Environment, vault: Path | None) -> ImportedFile:
     """The same, where messages that name a note of this vault which is to stay here, and all after them, are local."""
     if not any(message.references for imported in found.conversations for message in imported.messages.values()):
@@ -148,7 +140,11 @@ def _with_local_marked(imported: Imported, library: Library) -> Imported:
     return replace(imported, bodies=bodies)
 
 
-def _store(store: SessionStore, imported: Imported, *, is_trial: bool) -> Stored:
+def store_conversation(store: SessionStore, imported: Imported, *, is_trial: bool) -> Stored:
+    """Store a conversation as a session; one that is there already is extended by the messages that it lacks.
+
+    A trial only tells what would become of it.
+    """
     total = imported.message_count
     for attempt in count():
         session_id = sessions.derived_id(imported.key, attempt)

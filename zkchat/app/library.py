@@ -10,6 +10,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from zkchat import models, storage
@@ -181,12 +182,11 @@ def unread_reason(workspace: Workspace) -> tuple[str, str] | None:
     return None if find_spec(PACKAGE) else (NOT_INSTALLED, f"Install it: {install_command('pdf')}")
 
 
-class UnreadPdfs:
+class UnreadPdfs(Struct, frozen=True):
     """Implements `ExtractedTexts` where PDFs are not read: who asks for one is told why."""
 
-    def __init__(self, message: str, hint: str) -> None:
-        self._message = message
-        self._hint = hint
+    message: str
+    hint: str
 
     def covers(self, path: str) -> bool:  # noqa: ARG002 - a PDF is an attachment like any other
         return False
@@ -195,7 +195,7 @@ class UnreadPdfs:
         return None
 
     def latest(self, path: str) -> ExtractedText | None:
-        raise PdfUnread(f"{path}: {self._message}", hint=self._hint)
+        raise PdfUnread(f"{path}: {self.message}", hint=self.hint)
 
 
 def open_pdf_texts(

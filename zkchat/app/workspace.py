@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from datetime import tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, get_args
+from zoneinfo import ZoneInfo
 
 from msgspec import Struct
 
@@ -83,21 +83,14 @@ def _load(environment: Environment, paths: Paths, model: str | None, agent: Agen
 def calendar_of(workspace: Workspace) -> Calendar:
     """By the settings and the clock, as they are now."""
     settings = workspace.settings.calendar
-    now = workspace.environment.now().astimezone(_zone(settings.time_zone))
+    zone = ZoneInfo(settings.time_zone) if settings.time_zone else SystemTimeZone()
+    now = workspace.environment.now().astimezone(zone)
     return Calendar(now, first_weekday=get_args(Weekday).index(settings.first_day_of_week))
 
 
 def calendar_for(environment: Environment, vault: Path | None) -> Calendar:
     """The calendar that counts in a vault."""
     return calendar_of(load_workspace(environment, vault))
-
-
-def _zone(name: str) -> tzinfo:
-    if not name:
-        return SystemTimeZone()
-    from zoneinfo import ZoneInfo
-
-    return ZoneInfo(name)
 
 
 def local_folders_of(workspace: Workspace) -> list[LocalFolder]:

@@ -41,6 +41,7 @@ from zkchat.cli.common import (
     current_io,
     flag,
     option,
+    require,
 )
 from zkchat.cli.note_lookup import open_refreshed_workspace, tell_of_vectors
 from zkchat.cli.output import (
@@ -64,7 +65,6 @@ from zkchat.core import (
     TurnFinished,
     UsageError,
     Warned,
-    install_command,
     resolve_link,
 )
 from zkchat.render import ticking
@@ -333,7 +333,9 @@ def _show_day(
             announce_model(io, opened)
             summary = _summarize(io, opened, days, view)
         if view.json:
-            io.json({**found.plain, "summary": _summary_record(summary) if summary else None})
+            told = ("text", "model", "provider", "references", "usage")
+            record = {name: getattr(summary, name) for name in told} if summary else None
+            io.json({**found.plain, "summary": record})
         return opened
 
 
@@ -382,16 +384,6 @@ def _note_warning(io: CommandIO, event: Event) -> None:
         io.note(" ".join(filter(None, (event.text, event.hint))))
 
 
-def _summary_record(summary: ChatMessage) -> dict[str, object]:
-    return {
-        "text": summary.text,
-        "model": summary.model,
-        "provider": summary.provider,
-        "references": [*summary.references],
-        "usage": summary.usage,
-    }
-
-
 def acp(
     vault: SettingsVaultOption = None, model: ModelOption = None, agent: AgentOption = None, write: WriteOption = False
 ) -> None:
@@ -404,13 +396,7 @@ def acp(
     zkchat serve acp --vault ~/notes
     """
     io = current_io()
-    try:
-        import acp as _  # noqa: F401
-    except ImportError:
-        raise ConfigError(
-            "zkchat serve acp needs the package agent-client-protocol, which is not installed.",
-            hint=f"Install it: {install_command('acp')}",
-        ) from None
+    require("acp", "zkchat serve acp needs the package agent-client-protocol", "acp")
     from zkchat.acp import serve
 
     if vault is not None:

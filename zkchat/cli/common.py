@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO, TypeVar
 
@@ -12,7 +13,7 @@ import typer
 from msgspec import UNSET, Struct, field
 
 from zkchat import render
-from zkchat.core import Environment, ExitCode, UsageError, Value, ZkchatError, to_plain
+from zkchat.core import ConfigError, Environment, ExitCode, UsageError, Value, ZkchatError, install_command, to_plain
 
 if TYPE_CHECKING:
     from zkchat.app import Workspace
@@ -162,6 +163,12 @@ def unreadable(
 ) -> UsageError:
     reason = error.strerror if isinstance(error, OSError) else None
     return UsageError(f"{file} cannot be read: {(reason or str(error)).lower()}.", hint=hint)
+
+
+def require(module: str, what: str, extra: str) -> None:
+    """Raises `ConfigError` where a package is not installed that comes with an extra."""
+    if find_spec(module) is None:
+        raise ConfigError(f"{what}, which is not installed.", hint=f"Install it: {install_command(extra)}")
 
 
 def _plain(value: object) -> object:

@@ -356,18 +356,15 @@ def _of(choose: Callable[[StoredNames], list[tuple[str, str]]]) -> Completer:
     return lambda names, typed: _starting(choose(names), typed.text)
 
 
-def complete_goal(names: StoredNames, typed: Typed) -> Iterator[Candidate]:
-    """A session to go on in after `--resume`, else links."""
-    return complete_session(names, typed) if typed.values.get("resume") else complete_question(names, typed)
-
-
 COMPLETERS: Final[Mapping[str, Completer]] = {
     "NOTE": complete_note,
     "LINK": complete_note,
     "QUESTION": complete_question,
     "QUERY": complete_query,
     "SESSION": complete_session,
-    "GOAL | SESSION": complete_goal,
+    "GOAL | SESSION": lambda names, typed: (complete_session if typed.values.get("resume") else complete_question)(
+        names, typed
+    ),
     "session": complete_session,
     "model": complete_model,
     "agent": _of(lambda names: names.agents()),

@@ -58,7 +58,7 @@ def get(io: CommandIO, key: KeyArgument) -> Told:
     key = as_key(key)
     workspace = io.workspace(needs_vault=False)
     value = _shown_value(workspace, key)
-    line = without_password(value) if isinstance(value, str) else _format(value)
+    line = value if isinstance(value, str) else _format(value)
     data = {"key": key, **_record(workspace, key)}
     about = setting_help(workspace.loaded, key)
     return Told(data=data, lines=[line], notes=(*about, *workspace.loaded.every_warning))
@@ -117,14 +117,14 @@ def path(io: CommandIO) -> Told:
 def _record(workspace: Workspace, key: str) -> dict[str, object]:
     """A setting as scripts see it."""
     origin = workspace.loaded.origins[key]
-    value = _shown_value(workspace, key)
-    shown = without_password(value) if isinstance(value, str) else value
-    return {"value": shown, "layer": origin.layer, "where": origin.where}
+    return {"value": _shown_value(workspace, key), "layer": origin.layer, "where": origin.where}
 
 
 def _shown_value(workspace: Workspace, key: str) -> object:
     """The value without keys and passwords."""
     value = setting_value(workspace.loaded, key)
+    if isinstance(value, str):
+        return without_password(value)
     if key.startswith("models.") and isinstance(value, dict) and key.endswith(".headers"):
         return hide_values(value)
     return redacted_table(value) if key == "mcpServers" else value

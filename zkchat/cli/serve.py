@@ -9,7 +9,7 @@ import typer
 from zkchat import hosting, web
 from zkchat.app import load_workspace
 from zkchat.cli.change_review import keys_of
-from zkchat.cli.common import CommandIO, ModelOption, SettingsVaultOption, current_io, flag, option
+from zkchat.cli.common import CommandIO, ModelOption, SettingsVaultOption, current_io, flag, option, require
 from zkchat.cli.terminal import Terminated
 from zkchat.cli.vault_consent import confirmed_vault
 from zkchat.core import ConfigError, UsageError, install_command
@@ -107,12 +107,7 @@ def lsp(vault: SettingsVaultOption = None) -> int:
     zkchat lsp --vault ~/notes
     """
     io = current_io(vault)
-    try:
-        import pygls as _  # noqa: F401
-    except ImportError:
-        raise ConfigError(
-            "zkchat lsp needs the package pygls, which is not installed.", hint=f"Install it: {install_command('lsp')}"
-        ) from None
+    require("pygls", "zkchat lsp needs the package pygls", "lsp")
     from zkchat.lsp import serve
 
     chosen = confirmed_vault(io) if vault is not None else None

@@ -10,6 +10,7 @@ import typer
 from zkchat.app import (
     LOCAL_ONLY,
     MODEL,
+    SETUP_HELPS,
     WITHOUT_KEY,
     FoundFolder,
     SetupPlan,
@@ -22,9 +23,7 @@ from zkchat.app import (
     load_workspace,
     local_folders_set,
     missing_folders,
-    offer_within_setup,
-    offered_services,
-    service_settings,
+    services_with_key,
     survey_models,
     top_folders,
     verify_model,
@@ -150,7 +149,7 @@ class _Questions:
             return {MODEL: overview.in_use}
         self._io.note("")
         self._say("2. Which model should answer?")
-        services = [] if overview.in_use.startswith("openai:") else offered_services(self._io.environment)
+        services = [] if overview.in_use.startswith("openai:") else services_with_key(self._io.environment.variables)
         numbered = {str(number): each for number, each in enumerate(self._list_models(overview, services), 1)}
         while True:
             typed = self._ask(f"   Number, name, or the address of a server [{overview.in_use}]:") or overview.in_use
@@ -179,13 +178,15 @@ class _Questions:
         if left_out:
             self._say(f"   … and {left_out:,} more: zkchat models --json")
         if overview.offer:
-            self._say(f"   {offer_within_setup(overview.offer)}")
+            self._say(f"   {overview.offer.replace(SETUP_HELPS, '')}")  # which is what the user does
         self._say(f"   {embedding_line(overview) or _OTHER_WORDS}")
         return names
 
     def _model_of(self, service: HostedService, vault: Path | None) -> dict[str, str]:
         """A model of a hosted service or a server of the user's, with the settings that lead there."""
-        settings = service_settings(service)
+        settings = {"openai.base_url": service.base_url}
+        if service.key_variable:
+            settings["openai.api_key_env"] = service.key_variable
         environment = with_settings(self._io.environment, {**WITHOUT_KEY, **settings})
         overview = _survey(environment, vault)
         rows = [row for row in overview.rows if row.name.startswith("openai:")]

@@ -353,10 +353,8 @@ def _counts_record(counts: IndexCounts) -> dict[str, object]:
 
 
 def _format_counts(counts: IndexCounts) -> str:
-    numbers = {
-        "note": counts.notes, "other file": counts.attachments, "link": counts.links, "section": counts.sections
-    }  # fmt: skip
-    return ", ".join(f"{number:,} {name}{'s' * (number != 1)}" for name, number in numbers.items())
+    numbers = (counts.notes, counts.attachments, counts.links, counts.sections)
+    return ", ".join(map(counted, numbers, ("note", "other file", "link", "section")))
 
 
 def _status_record(paths: Paths, library: Library) -> dict[str, object]:
