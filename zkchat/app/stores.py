@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from zkchat.chat import ConversationSearch, Memory, Profiles
     from zkchat.core import CatalogRow, SessionsSaid
 
-    FactStore = SqliteMemories | LazyMemories
+FactStore = SqliteMemories | LazyMemories
 
 
 @contextmanager
@@ -56,7 +56,7 @@ def open_session_store(workspace: Workspace) -> Iterator[tuple[SqliteSessions | 
 
 
 @contextmanager
-def open_memory(workspace: Workspace) -> Iterator[tuple["FactStore", "Memory", tuple[str, ...]]]:
+def open_memory(workspace: Workspace) -> Iterator[tuple[FactStore, "Memory", tuple[str, ...]]]:
     """The facts of a vault, the memory over them, and what happened to their file, if anything."""
     file = DurableFile(workspace, "memories.db", open_memories)
     store, notices = file.recover() if file.exists() else (LazyMemories(file.exists, file.open), ())
