@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, assert_never
 
 from acp import helpers, schema
+from msgspec import Struct
 
 from zkchat.core import CHANGE_TOOLS, DocumentReference, events
 from zkchat.hosting import ASKED_AGAIN, REPLACED, cleaned
@@ -93,14 +94,13 @@ def notice_chunk(text: str, hint: str = "") -> schema.AgentMessageChunk:
     return helpers.update_agent_message_text(f"\n\n> {sentence}\n\n")
 
 
-class NotePlaces:
+class NotePlaces(Struct, frozen=True):
     """Places of notes as clients open them: absolute paths and `file://` addresses."""
 
-    def __init__(self, vault: Path) -> None:
-        self._vault = vault
+    vault: Path
 
     def absolute(self, path: str) -> str:
-        return str(self._vault / path)
+        return str(self.vault / path)
 
     def location(self, reference: DocumentReference) -> schema.ToolCallLocation | None:
         path = _path_inside(reference)
@@ -113,7 +113,7 @@ class NotePlaces:
         for _, reference in in_brief(references, most=MAX_LINKED).rows:
             if not (path := _path_inside(reference)):
                 continue
-            address, lines = (self._vault / path).as_uri(), reference.lines
+            address, lines = (self.vault / path).as_uri(), reference.lines
             if lines:  # in the form that editors write: `#L3-L5`
                 address += f"#L{lines.first}" + (f"-L{lines.last}" if lines.last > lines.first else "")
             # Where a client shows no links, nothing but blanks is left of them.

@@ -41,7 +41,7 @@ from zkchat.core import (
     units_of,
 )
 from zkchat.index import Progress
-from zkchat.render import sanitize_line
+from zkchat.render import named_folders, sanitize_line
 from zkchat.repl import Background
 from zkchat.writing import Verdict, folders_of
 
@@ -49,7 +49,6 @@ _NO: Final = frozenset({"n", CTRL_C, CTRL_D, ESCAPE})
 _MORE: Final = frozenset({"d", " "})
 _MAX_DIGITS: Final = 9
 """Of a number that is typed; Python refuses to convert numbers of any length."""
-_MAX_NAMED_FOLDERS: Final = 2
 _ROWS_OF_PROMPT: Final = 3
 _MIN_PAGE: Final = 5
 
@@ -204,7 +203,7 @@ class _Question:
             ("e", "edit", "edit the new text in your editor; you see the diff again"),
         ]
         if self._may_always:
-            always = f"apply, and do not ask again about {self._folders()} in this session"
+            always = f"apply, and do not ask again about {named_folders(folders_of(self._changes))} in this session"
             keys.append(("a", "always here", always))
         if self._is_of_model:
             keys.append(("q", "stop", "apply nothing, and stop the model"))
@@ -212,11 +211,6 @@ class _Question:
         if several:
             keys.append((f"1-{count}", "leave out", "leave a change out, or include it again"))
         return keys
-
-    def _folders(self) -> str:
-        names = [f"{folder}/" if folder else "the top folder" for folder in folders_of(self._changes)]
-        shown = ", ".join(names[:_MAX_NAMED_FOLDERS])
-        return f"{shown} and {len(names) - _MAX_NAMED_FOLDERS} more" if len(names) > _MAX_NAMED_FOLDERS else shown
 
     def _prompt(self) -> str:
         kept = len(self._units) - len(self._left_out)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from lsprotocol import types
+from msgspec import Struct
 from msgspec.structs import replace
 from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
@@ -454,14 +455,13 @@ def _parts(edit: types.WorkspaceEdit) -> Sequence[object]:
     return edit.document_changes or ()
 
 
-class _Output:
+class _Output(Struct, frozen=True):
     """Implements `pygls.io_.Writer`."""
 
-    def __init__(self, channel: Channel) -> None:
-        self._channel = channel
+    channel: Channel
 
     def write(self, data: bytes) -> None:
-        self._channel.write(data)
+        self.channel.write(data)
 
     def close(self) -> None:
         """The channel is given back by whoever claimed it."""

@@ -1,7 +1,7 @@
 """Wording of tool calls, warnings, checklists, progress and links, already sanitized."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, TypeAlias, assert_never
 
 from zkchat.core import (
@@ -119,6 +119,12 @@ def changes_sentence(goal: events.Goal) -> str:
     if "declined" not in found:
         return ""
     return "Some of its changes were declined." if "applied" in found else "Its changes were declined."
+
+
+def named_folders(folders: Iterable[str]) -> str:
+    """`Garden/, Daily/ and 2 more`."""
+    names = [f"{sanitize_line(folder)}/" if folder else "the top folder" for folder in folders]
+    return ", ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")
 
 
 def describe_link(link: Link, found: Resolution) -> str:

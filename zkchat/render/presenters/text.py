@@ -190,15 +190,8 @@ class JsonPresenter(_Document):
 
 
 def changes_value(reviewed: events.ChangesReviewed) -> Json:
-    return {
-        "decision": reviewed.decision,
-        "title": reviewed.title,
-        "paths": [*reviewed.paths],
-        "edited": reviewed.edited,
-        "record": reviewed.record,
-        "reason": reviewed.reason,
-        "diff": reviewed.diff,
-    }
+    plain: dict[str, Json] = to_plain(reviewed)
+    return {name: plain[name] for name in ("decision", "title", "paths", "edited", "record", "reason", "diff")}
 
 
 def _passage(found: Evidence) -> Json:
