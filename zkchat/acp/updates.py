@@ -166,7 +166,6 @@ class TurnUpdates:
         self.is_cut_off = False
 
     def of(self, event: events.Event) -> Iterator[Update]:
-        """The updates for an event, in order."""
         match event:
             case events.TextDelta():
                 self._said = True

@@ -408,7 +408,6 @@ class OpenConversation(Struct, frozen=True, kw_only=True):
     refresher: NoteIndexRefresher
     workspace: Workspace
     live: LiveSettings
-    """The settings as they are now."""
     chosen: str
     """Why it is this model, where the user has not said."""
     offer: str
@@ -427,7 +426,6 @@ class OpenConversation(Struct, frozen=True, kw_only=True):
 
     @property
     def document_links(self) -> VaultDocumentLinks:
-        """Links to the documents of an answer."""
         return VaultDocumentLinks(self.paths.vault, self.conversation.library, self.settings.ui.open_with)
 
 

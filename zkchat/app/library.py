@@ -256,7 +256,6 @@ def open_note_library(
 
 
 def _open_with_index(stack: ExitStack, workspace: Workspace, path: Path, live: "LiveSettings | None") -> Library:
-    """The notes with the index at this path."""
     index = stack.enter_context(closing(SqliteNoteIndex(path)))
     embedders = ServerEmbedders(workspace)
     vectors = VectorSearch(  # of the wanted method, with static ones behind those of a server

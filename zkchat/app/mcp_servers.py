@@ -94,7 +94,6 @@ def _described(workspace: Workspace, parsed: ParsedServers, origin: ServerOrigin
 
 
 def _state(workspace: Workspace, definition: ServerDefinition) -> tuple[DefinedState, str, str]:
-    """The state, the problem and the warning."""
     if not definition.is_enabled:
         return "disabled", "", ""
     if definition.origin == "vault" and not VaultTrust(workspace.paths).is_approved(server_item(definition)):

@@ -176,7 +176,6 @@ def _named_model(workspace: Workspace, name: str) -> NamedModel:
 
 
 def provider_sections(settings: Settings) -> Mapping[str, Mapping[str, object]]:
-    """The sections of the settings that have the name of a provider."""
     return {name: asdict(getattr(settings, name)) for name in PROVIDERS if hasattr(settings, name)}
 
 
@@ -348,7 +347,6 @@ def _own_server(name: str, context: ProviderContext) -> tuple[ProviderDescriptor
 
 
 def _listed_names(name: str) -> set[str]:
-    """The names by which a model may be listed."""
     provider, _, id_ = name.partition(":")
     if not id_ or provider not in PROVIDERS:
         return {name}

@@ -38,8 +38,6 @@ class Paths(Struct, frozen=True, kw_only=True):
 
 
 class FoundFolder(Struct, frozen=True, kw_only=True):
-    """The folder that a command is about."""
-
     path: Path
     is_named: bool
     """By the flag, by $ZKCHAT_VAULT or by the user's setting `vault.default`."""
@@ -79,7 +77,6 @@ def find_vault(environment: Environment, vault: Path | None) -> Path:
 
 
 def unconfirmed(found: FoundFolder) -> UnconfirmedVault:
-    """The error for a folder that is no vault."""
     if found.is_home:
         return UnconfirmedVault(
             f"Your home folder {found.path} is not used as a vault unless you say so.",

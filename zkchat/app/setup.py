@@ -112,7 +112,6 @@ WITHOUT_KEY: Final = {"openai.api_key_env": "ZKCHAT_NO_KEY"}
 
 
 def with_settings(environment: Environment, settings: Mapping[str, str]) -> Environment:
-    """The environment as if these settings were set."""
     variables = {f"ZKCHAT_{key.upper().replace('.', '__')}": value for key, value in settings.items()}
     return replace(environment, variables={**environment.variables, **variables})
 

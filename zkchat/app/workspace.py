@@ -89,7 +89,6 @@ def calendar_of(workspace: Workspace) -> Calendar:
 
 
 def calendar_for(environment: Environment, vault: Path | None) -> Calendar:
-    """The calendar that counts in a vault."""
     return calendar_of(load_workspace(environment, vault))
 
 

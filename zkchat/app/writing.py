@@ -146,8 +146,6 @@ def open_change_store(
 
 
 def action_vault(workspace: Workspace, library: Library, notices: Notices = UNATTENDED) -> actions.Vault:
-    """What actions of the user work on."""
-
     def records() -> list[ChangeRecord]:
         with open_change_store(workspace, notices=notices) as store:
             return store.records(limit=actions.MAX_RECORDS, with_contents=False)

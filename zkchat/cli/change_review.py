@@ -407,7 +407,6 @@ class ActiveConversation(Struct, kw_only=True):
 
     @property
     def activity(self) -> str:
-        """What goes on in the background."""
         return self.background.activity or (self.vectors.text if self.vectors else "")
 
     def refresh(self) -> None:

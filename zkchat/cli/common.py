@@ -207,8 +207,6 @@ def command(app: typer.Typer, name: str | None = None, *, vault: Any = None) -> 
 
 
 def told_command(function: Callable[..., Told], vault_option: Any = VaultOption) -> Callable[..., int]:
-    """The command that prints what a function returns."""
-
     def run(*, vault: Path | None, json_output: bool, **given: Any) -> int:
         io = current_io(vault)
         told = function(io, **given)

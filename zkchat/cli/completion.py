@@ -130,8 +130,6 @@ Completer = Callable[[StoredNames, Typed], Iterable[Candidate]]
 
 
 class TypedLine(Struct, frozen=True, kw_only=True):
-    """A command line up to the cursor."""
-
     words: tuple[str, ...]
     """The complete ones, without their quotes."""
     typed: str
@@ -346,7 +344,6 @@ def complete_topic(_names: StoredNames, typed: Typed) -> Iterator[Candidate]:
 
 
 def complete_vault_folder(names: StoredNames, typed: Typed) -> Iterator[Candidate]:
-    """Folders of the vault, wherever the user is."""
     folders = {str(folder) for note in names.notes() for folder in PurePosixPath(note.path).parents} - {"."}
     for folder in _starting([(folder, "") for folder in sorted(folders)], typed.text):
         yield Candidate(f"{folder.value}/", is_open=True)

@@ -58,7 +58,6 @@ MAX_LINE_LENGTH = 100
 
 
 def first_line(message: ChatMessage) -> str:
-    """A message on one line, shortened."""
     words = " ".join(message.text.split()) or f"({', '.join(part.kind for part in message.parts) or 'nothing'})"
     return shorten(words, MAX_LINE_LENGTH)
 

@@ -315,7 +315,6 @@ def _everything(root: Command) -> str:
 
 
 def _below(command: Command, path: str, line: str) -> Iterator[tuple[str, str]]:
-    """A command, and those below it that are not hidden."""
     yield path, line
     for name, each in getattr(command, "commands", {}).items():
         if not each.hidden:

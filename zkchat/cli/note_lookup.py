@@ -119,7 +119,6 @@ def tell_of_vectors(io: CommandIO, library: Library) -> None:
 
 
 def vectors_record(found: EmbeddingProgress | None) -> dict[str, object] | None:
-    """For programs."""
     if found is None:
         return None
     return {

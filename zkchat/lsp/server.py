@@ -201,7 +201,6 @@ class VaultServer:
             self._publish(params.text_document.uri, [])
 
     def _path(self, uri: str) -> str | None:
-        """The path of a note in the vault."""
         path = self._addresses.path(uri) if self._vault else None
         return path if path and is_note(path) else None
 

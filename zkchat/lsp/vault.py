@@ -107,8 +107,6 @@ class Positions:
 
 
 class Addresses:
-    """The addresses of the files of a vault."""
-
     def __init__(self, vault: Path, folder: Path | None) -> None:
         """`folder` is what the editor opened: where it is a way to the vault, addresses go the same way."""
         self._vault = vault

@@ -381,8 +381,6 @@ def _as_text(content: bytes, media_type: str) -> str | None:
 
 
 class HostOptions(Struct, frozen=True, kw_only=True):
-    """What the user allows the host."""
-
     is_local: bool = False
     """Whether its model runs on this machine, so that it may see local notes."""
     may_write: bool = False

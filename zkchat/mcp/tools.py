@@ -90,8 +90,6 @@ _ABOUT: Final[Mapping[str, str]] = {
 
 
 class HostTool(Struct, frozen=True, kw_only=True):
-    """A tool that is offered to hosts."""
-
     name: str
     description: str
     arguments: type[Arguments]
@@ -153,7 +151,6 @@ def _own(
 
 
 def _of_chat(tool: Tool, *, changes: bool = False) -> HostTool:
-    """A tool that the chat has too."""
     assert isinstance(tool, FunctionTool)
     name = tool.name
 

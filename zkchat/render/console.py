@@ -189,7 +189,6 @@ def terminal_width(console: Console) -> int:
 
 
 def code_theme(console: Console) -> str:
-    """The colours of code."""
     return console.code_theme if isinstance(console, _PipeConsole) else "ansi_dark"
 
 

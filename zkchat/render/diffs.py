@@ -51,13 +51,10 @@ Span = tuple[int, int]
 
 
 class DiffStyle(Struct, frozen=True, kw_only=True):
-    """How diffs are drawn."""
-
     width: int
     colored: bool = True
     """Whether changed words are told by their style; else by brackets: `[-old-]` and `{+new+}`."""
     most_lines: int | None = FOLDED_LINES
-    """Of one file; None for all of them."""
 
 
 def style_for(console: Console, *, whole: bool = False) -> DiffStyle:

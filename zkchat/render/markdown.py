@@ -228,8 +228,6 @@ class CalloutTitle(Paragraph):
 
 
 class Formula(MarkdownElement):
-    """A formula, as it is written."""
-
     _text: str
 
     @classmethod
@@ -292,8 +290,6 @@ def _syntax(language: str, theme: str) -> Syntax | None:
 
 
 class TaskItem(ListItem):
-    """An item, which may be a task."""
-
     box = ""
 
     @classmethod
@@ -451,7 +447,6 @@ class DrawnNote:
 
 
 def note_rows(console: Console, text: str, *, source: str | None = None, links: ClickableLinks = NO_LINKS) -> list[Row]:
-    """All rows of a note."""
     note = DrawnNote(console, text, source=source, links=links)
     rows = [row for number in range(len(note.blocks)) for row in note.rows(number)]
     return rows[1:] if rows and not rows[0].cells else rows

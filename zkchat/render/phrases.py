@@ -50,7 +50,6 @@ def lines_of(event: events.GoalEvent, *, is_plain: bool = False) -> list[str]:
 
 
 def checklist_lines(goal: events.Goal, *, is_plain: bool = False) -> list[str]:
-    """One line for each step of the plan."""
     return [
         _sanitized(_step_line(number, step.text, step.state, step.reason, is_plain=is_plain))
         for number, step in enumerate(goal.steps, start=1)

@@ -109,7 +109,6 @@ def describe_content(reference: DocumentReference) -> str:
 
 
 def reference_lines(references: Sequence[DocumentReference], *, most: int) -> Iterator[str]:
-    """The references as plain lines."""
     if references:
         yield "Referenced Documents"
     for number, reference in enumerate(references[:most], start=1):

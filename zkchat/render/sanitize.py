@@ -123,7 +123,6 @@ def sanitize_in_place(text: str) -> str:
 
 
 def error_lines(message: str, hint: str = "") -> str:
-    """An error message with its hint on a second line."""
     return sanitize_text(f"zkchat: {message}\n" + (f"        {hint}\n" if hint else ""))
 
 

@@ -39,8 +39,6 @@ class DocumentLinks(Protocol):
 
 
 class ModelCatalogue(Protocol):
-    """The models that there are."""
-
     told: set[str]
     """What was said already of servers that do not answer."""
 
@@ -81,20 +79,16 @@ class CommandContext(Struct, frozen=True, kw_only=True, eq=False):
     items: SessionItems
     """The rules, notes and tools of the session."""
     browser: VaultBrowser
-    """The notes of the vault, and what was shown of them."""
     now: Callable[[], datetime]
-    """The clock."""
     models: ModelCatalogue
     goals: GoalRun
     edit_page: Callable[[str, bool], bool] = only_in_a_terminal
     """Lets the user edit the page of the vault (`ZKCHAT.md`), which may be new; whether it is used, which is approved
     by that. It waits until the editor is closed."""
     link_style: Callable[[], LinkStyle] = LinkStyle
-    """How links are written in this vault."""
     choose_mentions: Callable[[Iterable[MentionGroup]], ChosenLinks | None] = only_in_a_terminal
     """Asks the user which mentions of notes become links, one after the other; None after Ctrl-C."""
     servers: ServerAccess | None = None
-    """The MCP servers; None where there is none."""
     embedding_progress: Callable[[], EmbeddingProgress | None] = lambda: None
     """How far the vectors of the vault are."""
     clipboard_image: Callable[[], ImagePart] = no_clipboard

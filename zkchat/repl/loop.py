@@ -124,7 +124,6 @@ async def _turn(chat: Chat, events: AsyncGenerator[Event, None]) -> None:
 
 
 async def _play(chat: Chat, events: AsyncGenerator[Event, None]) -> bool:
-    """Show the events to the end."""
     presenter = chat.new_presenter()
     try:
         task = asyncio.current_task()

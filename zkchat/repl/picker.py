@@ -46,7 +46,6 @@ class PickRow(Struct, frozen=True, kw_only=True):
     search: str = ""
     """Further text that is not shown; the search finds its words by their beginnings."""
     is_current: bool = False
-    """Whether it is the one in use, which is marked."""
 
 
 Further: TypeAlias = Callable[[str], Iterable[int]]
@@ -138,7 +137,6 @@ def numbered_lines(rows: Sequence[PickRow], width: int) -> list[str]:
 
 
 def truncate_cells(text: str, cells: int) -> str:
-    """Truncate the text to so many terminal cells."""
     if get_cwidth(text) <= cells:
         return text
     while text and get_cwidth(text) > cells - 1:

@@ -135,7 +135,6 @@ class Prompt:
 
     @property
     def buffer(self) -> Buffer:
-        """The text in the prompt."""
         return self._session.default_buffer
 
     @property

@@ -215,11 +215,9 @@ class Surface(ABC):
         return Position()
 
     def print_references(self, references: Sequence[DocumentReference]) -> None:
-        """Show the panel "Referenced Documents" with all of them."""
         self.print("\n".join(reference_lines(references, most=len(references))))
 
     def print_usage(self, usage: ContextUsage) -> None:
-        """Show the context bar."""
         self.print(context_line(usage))
 
     async def pick(
@@ -234,7 +232,6 @@ class Surface(ABC):
 
     @property
     def has_desktop(self) -> bool:
-        """Whether there is a desktop that opens addresses."""
         return False
 
     def open(self, _address: str) -> bool:

@@ -338,8 +338,6 @@ class Chats:
             return store.sessions()
 
     async def session(self, request: Request) -> Response:
-        """A conversation as it stands."""
-
         def read() -> Plain:
             with open_sessions(self._environment, self._vault) as store:
                 session = store.get(request.path_params["id"])

@@ -70,8 +70,6 @@ _GONE: Final = 499
 
 
 class Said(Struct, frozen=True):
-    """A message of a request."""
-
     role: Role
     text: str
     images: tuple[ImagePart, ...] = ()

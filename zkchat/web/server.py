@@ -155,7 +155,6 @@ class Notes(NoteService[Vault]):
 
 
 def _note(vault: Vault, name: str) -> Plain:
-    """A note whole, and where in it the name leads."""
     library = vault.library
     place = named_place(library, name)
     assert place.path
@@ -337,7 +336,6 @@ class Site:
         return self._entrance
 
     def serve(self) -> None:
-        """Serve until a signal ends it."""
         logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
         with self._listening:
             serve_app(self.app, self._listening)

@@ -70,7 +70,6 @@ class _Call(Struct, frozen=True):
     """None while it runs, empty where it was stopped."""
     failed: bool = False
     server: str = ""
-    """The MCP server that it is sent to."""
 
     def draw(self, length: int = _ARGUMENT_LENGTHS[0]) -> Text:
         """`search "sleep" → 4 passages`, with so many characters of arguments at most."""

@@ -64,7 +64,6 @@ async def edit(context: CommandContext, _argument: str) -> Outcome:
 
 
 def complete_branch(context: CommandContext, text: str) -> list[str]:
-    """Complete branches, then numbers of messages."""
     names = (f"b{branch.number}" for branch in context.conversation.branches())
     return [*(name for name in names if name.startswith(text)), *complete_message_number(context, text)]
 
@@ -322,7 +321,6 @@ def _line(context: CommandContext, number: int, message: ChatMessage, *, is_pinn
 
 
 def _tool_lines(message: ChatMessage) -> Iterator[str]:
-    """A line for each tool call and each result."""
     for part in message.parts:
         if isinstance(part, ToolCallPart):
             yield f"→ {phrases.tool_call(part.name, part.arguments)}"
