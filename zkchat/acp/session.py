@@ -76,8 +76,6 @@ _MODES: Final = {
 YES: Final = "apply"
 ALWAYS: Final = "apply-always"
 NO: Final = "reject"
-MAX_DIFF_BYTES: Final = 400_000
-"""Of a file that is sent whole, before and after; of a larger one, the lines that change are."""
 _MAX_PATCH_CHARS: Final = 100_000
 
 Content = schema.ContentToolCallContent | schema.FileEditToolCallContent | schema.TerminalToolCallContent
@@ -173,7 +171,7 @@ def _contents(changes: ChangeSet, places: NotePlaces) -> Iterator[Content]:
     for move in direct_moves(changes):
         yield _sentence(f"{move.source} → {move.target}")
     for write in changes.writes:
-        if len(write.before or b"") + len(write.after) > MAX_DIFF_BYTES:
+        if len(write.before or b"") + len(write.after) > 400_000:  # of a larger file, the lines that change
             yield _patch(patch_of(ChangeSet(title=changes.title, writes=(write,))))
         else:
             before = None if write.before is None else write.before.decode(errors="replace")

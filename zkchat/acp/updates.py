@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 
 _KINDS: Final[dict[str, schema.ToolKind]] = {"read_document": "read", "read_attachment": "read", "remember": "think"}
-_SEARCHES: Final = ("find_", "list_", "resolve_", "search_", "recall")
 _MAX_TITLE: Final = 100
 MAX_OUTPUT_CHARS: Final = 2_000
 """Of a result that is shown again when a session is loaded."""
@@ -26,7 +25,8 @@ MAX_OUTPUT_CHARS: Final = 2_000
 
 def kind_of(name: str) -> schema.ToolKind:
     change = CHANGE_TOOLS.get(name)
-    return change.kind if change else _KINDS.get(name, "search" if name.startswith(_SEARCHES) else "other")
+    searches = name.startswith(("find_", "list_", "resolve_", "search_", "recall"))
+    return change.kind if change else _KINDS.get(name, "search" if searches else "other")
 
 
 def started(call_id: str, name: str, arguments: str, server: str = "") -> schema.ToolCallStart:

@@ -30,9 +30,6 @@ from zkchat.index import Library
 from zkchat.sessions import Imported, ImportedFile
 
 MAX_BYTES: Final = 256_000_000
-_ZIP: Final = b"PK\x03\x04"
-_CONVERSATIONS: Final = ("conversations", "chat_sessions")
-"""How the names of the files begin that hold the conversations of an export."""
 State = Literal["new", "extended", "known"]
 
 
@@ -58,7 +55,7 @@ def read_import(file: Path, *, now: datetime) -> ImportedFile:
         stream.seek(0)
         if beginning == sessions.SIGNATURE:
             return sessions.read_value(sessions.read_llm_logs(file), now=now, form="llm log")
-        if beginning.startswith(_ZIP):
+        if beginning.startswith(b"PK\x03\x04"):
             return _read_zip(stream, now)
         if os.fstat(stream.fileno()).st_size > MAX_BYTES:
             raise _too_large()
@@ -78,7 +75,7 @@ def _read_zip(stream: IO[bytes], now: datetime) -> ImportedFile:
     try:
         with ZipFile(stream) as archive:
             listed = [name for name in archive.namelist()[:200_000] if name.endswith((".json", ".jsonl"))]
-            named = [name for name in listed if name.rsplit("/", 1)[-1].startswith(_CONVERSATIONS)]
+            named = [name for name in listed if name.rsplit("/", 1)[-1].startswith(("conversations", "chat_sessions"))]
             chosen = named or (listed if len(listed) == 1 else [])
             if not chosen:
                 raise SessionError(

@@ -65,9 +65,6 @@ if TYPE_CHECKING:
     from zkchat.storage import FolderWatch
 
 
-_PROVIDERS: Final = ("ollama", "openai")
-
-
 class ServerEmbedders:
     """The embedding models of servers that one process uses, until it closes them."""
 
@@ -140,7 +137,7 @@ def _embedder(workspace: Workspace, name: str) -> "ServerEmbedder | OnnxEmbedder
     provider, _, model = name.partition(":")
     if provider == "local":
         return models.OnnxEmbedder(workspace.environment.cache_dir / "models" / model)
-    if not model or provider not in _PROVIDERS:
+    if not model or provider not in {"ollama", "openai"}:
         return None
     from zkchat.app.models import provider_context
 
@@ -169,8 +166,6 @@ def _embedder(workspace: Workspace, name: str) -> "ServerEmbedder | OnnxEmbedder
 
 PACKAGE: Final = "pypdfium2"
 NOT_INSTALLED: Final = f"Reading PDFs needs the package {PACKAGE}, which is not installed."
-TURNED_OFF: Final = "PDFs are not read, because vault.pdf is off."
-TURN_ON: Final = "To read them: zkchat config set vault.pdf true"
 MAX_SECONDS_BEFORE_SEARCH: Final = 1.0
 """That a search or a question waits for texts of PDFs. `zkchat config index` extracts all."""
 
@@ -178,7 +173,7 @@ MAX_SECONDS_BEFORE_SEARCH: Final = 1.0
 def unread_reason(workspace: Workspace) -> tuple[str, str] | None:
     """Why PDFs are not read here, and what helps; None where they are."""
     if not workspace.settings.vault.pdf:
-        return TURNED_OFF, TURN_ON
+        return "PDFs are not read, because vault.pdf is off.", "To read them: zkchat config set vault.pdf true"
     return None if find_spec(PACKAGE) else (NOT_INSTALLED, f"Install it: {install_command('pdf')}")
 
 
@@ -217,9 +212,6 @@ def open_pdf_texts(
 
     return store, lambda files, index: TextExtraction(files, index, store, extractor)
 
-
-MAX_INDEXING_PROCESSES = 2
-"""That share a long indexing; each takes some 100 MB, and more of them wait for the one that writes."""
 
 MAX_EMBEDDED_BEFORE_SEARCH = 2048
 """Sections that get their vectors before a search: some tenths of a second, once. `zkchat config index` does all."""
@@ -283,11 +275,12 @@ def _open_with_index(stack: ExitStack, workspace: Workspace, path: Path, live: "
         live.follow(embedders.end_if_changed)
     vault, environment = workspace.paths.vault, workspace.environment
     history = GitHistory(vault, environment.variables, environment.temporary_folders)
+    # Each takes some 100 MB, and more wait for the one that writes.
     library = Library.over(
         files,
         index,
         vectors,
-        workers=ProcessPool(min(MAX_INDEXING_PROCESSES, os.cpu_count() or 1)),
+        workers=ProcessPool(min(2, os.cpu_count() or 1)),
         options=LibraryOptions(
             local_only=live.local_only if live else local_globs(workspace),
             templates=partial(template_folders, vault),

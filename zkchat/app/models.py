@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Callable, Container, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
@@ -45,9 +44,6 @@ from zkchat.models import (
     is_loopback,
     resolve_name,
 )
-
-TAKEN_BACK: Final = "You revoked an approval for this vault, so nothing more is sent to a model."
-BEGIN_ANEW: Final = "Restart zkchat, or choose the model again: /model NAME"
 
 
 class LiveSettings:
@@ -105,7 +101,10 @@ class LiveSettings:
     def check_trust(self) -> None:
         """Raises `ConfigError` where an approval was taken back: what was opened may rest on it."""
         if self.is_taken_back:
-            raise ConfigError(TAKEN_BACK, hint=BEGIN_ANEW)
+            raise ConfigError(
+                "You revoked an approval for this vault, so nothing more is sent to a model.",
+                hint="Restart zkchat, or choose the model again: /model NAME",
+            )
 
     def _read_again(self) -> None:
         """Where the settings cannot be used, those from before count, and it is not known which notes are local."""
@@ -130,10 +129,6 @@ class LiveSettings:
 
     def _present_files(self, stamp: SettingsStamp) -> set[Path]:
         return {file for file in self._files if stamp.get(file)}
-
-
-_FOREIGN_TOKENIZER_FACTOR = 1.2
-"""Tokens of an unknown tokenizer for each of ours, rather high than low."""
 
 
 class ModelInUse(Struct, frozen=True, kw_only=True):
@@ -262,7 +257,7 @@ def tokenizer_of(provider: ModelProvider) -> tuple[Tokenizer, float]:
         return CachedTokenizer(own), 1.0
     tokenizer = tokenizer_for(info.tokenizer, otherwise="" if descriptor.in_process else FALLBACK_ENCODING)
     is_known = descriptor.in_process or tokenizer.exact
-    return CachedTokenizer(tokenizer), 1.0 if is_known else _FOREIGN_TOKENIZER_FACTOR
+    return CachedTokenizer(tokenizer), 1.0 if is_known else 1.2  # of its tokens for each of ours, rather high than low
 
 
 def preload_client(provider: str) -> None:

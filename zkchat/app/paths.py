@@ -9,8 +9,6 @@ from zkchat.config import read_default_vault
 from zkchat.core import ConfigError, Environment, LostDefaultVault, UnconfirmedVault, VaultError
 from zkchat.storage import FolderCount, KnownVaults, vault_files
 
-MARKERS = (".zkchat", ".obsidian")
-"""Folders that mark a vault."""
 MAX_NOTES_COUNTED = 10_000
 _FILE_SYSTEM_ROOT = Path("/")
 """Never a vault. On Windows no resolved path equals it: a whole drive there may well be one."""
@@ -159,7 +157,7 @@ def _describe(environment: Environment, folder: Path, known: KnownVaults, *, is_
     return FoundFolder(
         path=folder,
         is_named=is_named,
-        is_marked=any((folder / name).is_dir() for name in MARKERS),
+        is_marked=any((folder / name).is_dir() for name in (".zkchat", ".obsidian")),
         is_confirmed=folder in known,
         is_home=folder == environment.home.resolve(),
     )

@@ -73,7 +73,6 @@ from zkchat.writing import PROPOSE_ONLY
 STDIN_NOTICE_SECONDS = 2.0
 """Silence on a pipe after which the user reads what zkchat waits for."""
 
-NO_REVIEW = "Nothing is changed: there is no terminal to ask you on. --yes applies changes, --dry-run only shows them."
 
 QuestionArgument = Annotated[
     list[str] | None,
@@ -224,7 +223,9 @@ def warn_of_no_review(io: CommandIO, opened: OpenConversation, options: Conversa
     writing, write = options.writing, opened.settings.write
     is_settled = writing.assumes_yes or writing.proposes_only or write.mode == "propose" or bool(write.accept)
     if not is_settled and options.user_interface.change_reviewer is None:
-        io.note(NO_REVIEW)
+        io.note(
+            "Nothing is changed: there is no terminal to ask you on. --yes applies changes, --dry-run only shows them."
+        )
 
 
 def _mention(io: CommandIO, file: Path) -> str:

@@ -49,8 +49,6 @@ _NO: Final = frozenset({"n", CTRL_C, CTRL_D, ESCAPE})
 _MORE: Final = frozenset({"d", " "})
 _MAX_DIGITS: Final = 9
 """Of a number that is typed; Python refuses to convert numbers of any length."""
-_ROWS_OF_PROMPT: Final = 3
-_MIN_PAGE: Final = 5
 
 
 class TerminalChangeReviewer(Struct, frozen=True):
@@ -117,7 +115,7 @@ class _Question:
             # The next page of the whole diff.
             if self._unseen is None:
                 self._unseen = self._rows(whole=True)
-            size = None if self._reader.reads_lines else max(_MIN_PAGE, self._console.height - _ROWS_OF_PROMPT)
+            size = None if self._reader.reads_lines else max(5, self._console.height - 3)
             self._print(islice(self._unseen, size))
             following = next(self._unseen, None)
             self._unseen = None if following is None else chain([following], self._unseen)
@@ -478,7 +476,6 @@ def keys_of(environment: Environment, opened: conversation.OpenConversation) -> 
 
 
 QUESTION: Final = "Start this plan? y yes · n no · e edit "
-_STOPS: Final = frozenset({"q", *_NO})
 
 
 class TerminalPlanReviewer(Struct, frozen=True):
@@ -493,7 +490,7 @@ class TerminalPlanReviewer(Struct, frozen=True):
             reader = KeyReader(self.io, plain=self.plain)
             with reader.listening():
                 key = reader.read(QUESTION).casefold()
-            if key in _STOPS:
+            if key in {"q", *_NO}:
                 return None
             if key == "y":
                 return steps

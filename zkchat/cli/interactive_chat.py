@@ -111,7 +111,6 @@ from zkchat.repl import (
 
 MAX_FILES_COUNTED: Final = 2_000
 """Of a vault that is not indexed yet: some hundredths of a second."""
-_HELP: Final = "Ask; type [[ for a note, / for a command. /help for help, Ctrl-D to quit."
 _MAX_TITLE_LENGTH: Final = 40
 _MAX_QUESTION_LINES: Final = 5
 """Lines of a long question that are shown again."""
@@ -142,7 +141,7 @@ def greeting(
         )
     elif last:
         lines.append(f"Last time, {ago(now - last.updated_at)}: {_titled(last)}. To continue it: /resume {last.id}")
-    return [*lines, _HELP]
+    return [*lines, "Ask; type [[ for a note, / for a command. /help for help, Ctrl-D to quit."]
 
 
 def _titled(session: Session) -> str:

@@ -58,7 +58,6 @@ from zkchat.core import (
 if TYPE_CHECKING:
     from zkchat.mcp import HostOptions
 
-_NAMES_SHOWN: Final = {"tool": 30, "resource": 5, "prompt": 30}
 _WAIT_SECONDS: Final = 60.0
 """For all of them; each is given up after much less."""
 _POLL_SECONDS: Final = 0.02
@@ -147,7 +146,7 @@ def offers(status: ServerStatus) -> Sequence[str]:
     }
     lines = []
     for what, names in offers.items():
-        limit = _NAMES_SHOWN[what]
+        limit = {"tool": 30, "resource": 5, "prompt": 30}[what]
         shown = ", ".join(map(_one_line, names[:limit]))
         more = f" and {len(names) - limit:,} more" if len(names) > limit else ""
         lines.append(f"{counted(len(names), what)}: {shown}{more}" if names else f"no {what}s")
@@ -268,7 +267,6 @@ _STATE_WORDS = {
     "variable_missing": "a variable is missing",
     "invalid": "cannot be used",
 }
-_ORIGIN_WORDS = {"user": "your server", "vault": "server of the vault"}
 NO_SERVERS = "No servers are defined. Add one: zkchat config servers add NAME -- COMMAND"
 _MARKS = {"enabled": "✓", "disabled": "·", "not_approved": "!", "variable_missing": "✗", "invalid": "✗"}
 
@@ -276,7 +274,8 @@ _MARKS = {"enabled": "✓", "disabled": "·", "not_approved": "!", "variable_mis
 def print_server(io: CommandIO, server: DefinedServer) -> None:
     """A line about its state, and how it is reached."""
     way_out = "; to see and approve it: zkchat config trust" if server.state == "not_approved" else ""
-    state = f"{_ORIGIN_WORDS[server.origin]}: {_STATE_WORDS[server.state]}{way_out}"
+    whose = "your server" if server.origin == "user" else "server of the vault"
+    state = f"{whose}: {_STATE_WORDS[server.state]}{way_out}"
     io.out(f"{_MARKS[server.state]} {server.name}  {state}", indent=4)
     if server.definition and (reach := show_reach(server.definition)):
         io.out(f"    {reach}", indent=6)

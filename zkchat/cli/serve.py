@@ -18,7 +18,6 @@ from zkchat.hosting import AccessToken
 PORT: Final = 7718
 HOST: Final = "127.0.0.1"
 VARIABLE: Final = "ZKCHAT_SERVE_TOKEN"
-_MISSING: Final = "This needs the packages starlette and uvicorn, which are not installed."
 _OPEN: Final = "warning: Others in your network can reach this address, and the connection is not encrypted."
 
 app = typer.Typer(
@@ -61,7 +60,8 @@ def serve(
     io = current_io(vault)
     workspace = load_workspace(io.environment, confirmed_vault(io), model=model)
     if not (find_spec("starlette") and find_spec("uvicorn")):
-        raise ConfigError(_MISSING, hint=f"Install them: {install_command('serve')}")
+        how = f"Install them: {install_command('serve')}"
+        raise ConfigError("This needs the packages starlette and uvicorn, which are not installed.", hint=how)
     is_here = web.is_loopback(host)
     token = _token(io, token_file, is_open=not is_here or bool(origin))
     options = web.WebOptions(

@@ -46,10 +46,8 @@ from zkchat.core import (
 )
 from zkchat.render import embedding_line, fold, model_facts, sanitize_text
 
-_INTRODUCTION: Final = "Three questions. Enter keeps what is in brackets; Ctrl-C quits and changes nothing."
 _NONE: Final = "-"
 _INDENT: Final = 3
-_OTHER_WORDS: Final = "Optional, for a better search in English notes (23 MB): zkchat models pull all-minilm-l6-v2"
 _COMMANDS: Final = (
     "To answer all at once: zkchat setup --yes --vault FOLDER --model NAME --local-only FOLDERS. One by one: "
     "zkchat config set model NAME, zkchat config set privacy.local_only FOLDERS."
@@ -98,7 +96,7 @@ class _Questions(Struct, frozen=True):
 
     def plan(self, vault: Path | None, model: str | None, local_only: str | None) -> SetupPlan:
         if self.asks:
-            self._say(_INTRODUCTION)
+            self._say("Three questions. Enter keeps what is in brackets; Ctrl-C quits and changes nothing.")
         folder = self._folder(vault)
         default = default_vault_setting(folder) if folder and (vault or self.asks) else {}
         chosen = self._model(model, folder)
@@ -179,7 +177,8 @@ class _Questions(Struct, frozen=True):
             self._say(f"   … and {left_out:,} more: zkchat models --json")
         if overview.offer:
             self._say(f"   {overview.offer.replace(SETUP_HELPS, '')}")  # which is what the user does
-        self._say(f"   {embedding_line(overview) or _OTHER_WORDS}")
+        pull = "Optional, for a better search in English notes (23 MB): zkchat models pull all-minilm-l6-v2"
+        self._say(f"   {embedding_line(overview) or pull}")
         return names
 
     def _model_of(self, service: HostedService, vault: Path | None) -> dict[str, str]:

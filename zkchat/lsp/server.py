@@ -55,7 +55,6 @@ _SEVERITIES: Final[dict[FoundKind, types.DiagnosticSeverity]] = {
     "ambiguous-link": types.DiagnosticSeverity.Information,
     "unlinked-mention": types.DiagnosticSeverity.Hint,
 }
-_WATCHED: Final = "**/*.md"
 
 
 class _Place(NamedTuple):
@@ -173,7 +172,7 @@ class VaultServer:
         workspace = self.server.client_capabilities.workspace
         watched = workspace and workspace.did_change_watched_files
         if self._vault and watched and watched.dynamic_registration:
-            options = types.DidChangeWatchedFilesRegistrationOptions([types.FileSystemWatcher(_WATCHED)])
+            options = types.DidChangeWatchedFilesRegistrationOptions([types.FileSystemWatcher("**/*.md")])
             method = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
             asked = types.RegistrationParams([types.Registration("zkchat-files", method, options)])
             self.server.client_register_capability(asked)

@@ -44,8 +44,6 @@ from zkchat.mcp.tools import Context, ToolHandlers, progress_to
 from zkchat.version import __version__
 
 PATH: Final = "/mcp"
-RESOURCE_NOT_FOUND: Final = -32002
-"""Of the revisions before 2026-07-28, which has `INVALID_PARAMS` for it."""
 MAX_URI_CHARACTERS: Final = 10_000
 
 
@@ -167,7 +165,7 @@ class ResourceHandlers:
             content = await self._service.use(lambda vault: vault.read_resource(uri), progress_to(context))
         except NoteNotFound:
             is_modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
-            code = types.INVALID_PARAMS if is_modern else RESOURCE_NOT_FOUND
+            code = types.INVALID_PARAMS if is_modern else -32002  # of the revisions before 2026-07-28
             raise MCPError(code, "Resource not found", {"uri": uri[:MAX_URI_CHARACTERS]}) from None
         return types.ReadResourceResult(contents=[content])
 

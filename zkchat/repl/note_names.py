@@ -20,11 +20,7 @@ _MAX_COMPARED: Final = 400
 """Names that are ranked at most. Recently changed notes come first, and are among them."""
 _MIN_EXACT: Final = 5
 """With fewer names that contain the query, names that match loosely are searched too."""
-_PREFERENCE: Final = 1
-"""By how much a note of the current conversation ranks better; never better than an exact name."""
 _MAX_MATCHES: Final = 40
-_MAX_OTHERS: Final = 10
-"""Files and folders that are offered before anything is typed."""
 
 
 def normalize_name(name: str) -> str:
@@ -82,7 +78,7 @@ class NoteNames:
                 break
             for name, number, name_rank in source.find(query, preferred, min_exact=_MIN_EXACT if is_meant else 0):
                 place = preferred.get(number, len(preferred) + number)
-                rank = (name_rank - (_PREFERENCE if number in preferred else 0), place)
+                rank = (name_rank - (number in preferred), place)
                 if number not in best or rank < best[number][:2]:  # of equal ranks the first: the title
                     best[number] = (*rank, name)
         chosen = nsmallest(limit, best, key=best.__getitem__)
@@ -216,7 +212,7 @@ class NameCache:
         """The same among notes, other files and folders; after a folder and a slash, what is in that folder."""
         if inside := self._folders.find(typed):
             return inside
-        notes, others = self.find(typed), self._others.find(typed, limit=_MAX_MATCHES if typed else _MAX_OTHERS)
+        notes, others = self.find(typed), self._others.find(typed, limit=_MAX_MATCHES if typed else 10)
         if not typed:
             return [*notes[: _MAX_MATCHES - len(others)], *others]
         return sorted([*notes, *others], key=lambda match: (match.rank, not is_folder(match.note.path)))[:_MAX_MATCHES]

@@ -36,7 +36,6 @@ from zkchat.render import (
 )
 from zkchat.repl.picker import Further, PickRow, numbered_lines
 
-_MAX_MENU_ROWS: Final = 8
 _STATUS_BAR_ROWS: Final = 1
 _ROWS_AROUND_PAGE: Final = 6
 """The command's own line, title, path and a blank row above a page; what to type next below it, which may wrap."""
@@ -45,7 +44,7 @@ _MIN_PAGE_ROWS: Final = 4
 
 def menu_rows(height: int) -> int:
     """Rows that the prompt keeps for itself and its menu of completions, on a screen of so many rows."""
-    return min(_MAX_MENU_ROWS, height // 4)
+    return min(8, height // 4)
 
 
 def page_rows(height: int) -> int:
@@ -154,8 +153,6 @@ class VaultBrowser(Struct, frozen=True, kw_only=True):
         return self.library
 
 
-_MAX_COPY_BYTES: Final = 74_000
-"""Bytes of a copy that every terminal accepts."""
 _PLAIN_WIDTH: Final = 80
 
 
@@ -360,7 +357,7 @@ class DrawnSurface(PlainSurface):
     def copy(self, text: str) -> bool:
         """Copy with OSC 52, which also works over ssh. Base64 contains nothing that could end the sequence early."""
         encoded = base64.b64encode(text.encode("utf-8", "replace")).decode()
-        if not self._console.is_interactive or len(encoded) > _MAX_COPY_BYTES:
+        if not self._console.is_interactive or len(encoded) > 74_000:  # which every terminal accepts
             self._console.print(Text(sanitize_text(text)), soft_wrap=True)
             return False
         self._write(f"\x1b]52;c;{encoded}\x07")

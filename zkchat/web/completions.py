@@ -57,8 +57,6 @@ from zkchat.web.chats import WebOptions
 OWN: Final = "zkchat"
 """The model that the settings choose."""
 AGENT: Final = "agent:"
-MAX_REMEMBERED: Final = 2_000
-"""Two for each answer, after which clients go on in its session: what was said, and the id of a response."""
 MAX_SOURCES: Final = 12
 SOURCES: Final = "\n\nSources: "
 MAX_COMPARED: Final = 10
@@ -381,7 +379,7 @@ class Completions:
             said = (*asked.before, asked.question, Said("assistant", completion.text))
             place = opened.conversation.session_id, opened.conversation.history.head
             self._sessions |= {_digest(said): place, f"resp_{completion.id}": place}
-            while len(self._sessions) > MAX_REMEMBERED:
+            while len(self._sessions) > 2_000:  # two for each answer: what was said, and the id of a response
                 self._sessions.popitem(last=False)
 
     def _conversation(self, asked: Asked) -> ConversationOptions:

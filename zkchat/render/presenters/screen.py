@@ -20,11 +20,8 @@ from zkchat.render.sanitize import error_lines, sanitize_line, sanitize_text
 
 ANSWER_MARK: Final = "●"
 """Stands above an answer in a chat, before the name of who answers, so that it is found in the scrollback."""
-_MAX_FOLDED_CHARS: Final = 2_000
-"""Enough to fill these rows on any screen."""
 _ARGUMENT_LENGTHS: Final = (60, 24, 12, 0)
 """Characters of a call's arguments that are tried one after the other, until all calls fit into one line."""
-_MIN_RESULT_LENGTH: Final = 20
 _BETWEEN: Final = " · "
 _STREAMED: Final = (events.TextDelta, events.Remarked, events.ThinkingDelta, events.ToolStarted, events.ToolFinished)
 _FROM_THE_MODEL: Final = (events.PromptReady, events.Notice, *_STREAMED)
@@ -76,7 +73,7 @@ class _Call(Struct, frozen=True):
         call = phrases.tool_call(self.name, self.arguments, length, self.server)
         if not self.result:
             return Text.assemble((call, "dim"), " …" if self.result is None else "")
-        result = shorten(self.result, max(2 * length, _MIN_RESULT_LENGTH))
+        result = shorten(self.result, max(2 * length, 20))
         return Text.assemble((call, "dim"), " → ", (result, "doubt" if self.failed else "none"))
 
 
@@ -140,7 +137,7 @@ class ActivitySection:
     def draw(self, below: Sequence[Row] = ()) -> None:
         """Draw all that came, and these rows below it."""
         self._print_unless_redrawn()
-        end = sanitize_text(self._thought[-_MAX_FOLDED_CHARS:]).strip("\n")
+        end = sanitize_text(self._thought[-2_000:]).strip("\n")  # they fill these rows on any screen
         thought = _dimmed_rows(self._console, end)[-3:]
         self._tail.show([], [*self._line(), *thought, *below])
 

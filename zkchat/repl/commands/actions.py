@@ -193,16 +193,14 @@ async def link(context: CommandContext, argument: str) -> None:
     context.surface.print_dimmed("/undo reverts it.")
 
 
-_HOW_TO_RENAME: Final = "For example: /rename [[Raised bed]] Larch bed"
-
-
 @slash("rename NOTE NAME", "rename a note", complete=complete_place, describe=describe_number)
 async def rename(context: CommandContext, argument: str) -> None:
     """/rename [[Sleep]] Sleep well: every link to the note follows. You see the changes and say yes or no; /undo
     reverts it.
     """
     library = context.browser.refreshed()
-    old, new = old_and_new_name(library, argument, _HOW_TO_RENAME, complete_place(context, ""))
+    example = "For example: /rename [[Raised bed]] Larch bed"
+    old, new = old_and_new_name(library, argument, example, complete_place(context, ""))
     path = find_file(context, old, "rename")[1]
     staged = StagedChanges(context.changes)
     style = VaultConventions(link_style=context.link_style())

@@ -38,7 +38,6 @@ from zkchat.repl.commands.places import (
 from zkchat.repl.commands.session import complete_item, parse_item
 
 DETAILS: Final[tuple[SummaryDetail, ...]] = get_args(SummaryDetail)
-_NOTE_ITEM_TYPES: Final = {"reference", "evidence", "memory"}
 
 
 class _Subject(Struct, frozen=True, kw_only=True):
@@ -51,7 +50,8 @@ class _Subject(Struct, frozen=True, kw_only=True):
 
     def matches(self, item: RequestItem) -> bool:
         if self.kind == "reference":
-            return item.type in _NOTE_ITEM_TYPES and self.session_items.is_place_in(item.name, self.name)
+            is_of_note = item.type in {"reference", "evidence", "memory"}
+            return is_of_note and self.session_items.is_place_in(item.name, self.name)
         return item.type == self.kind and item.name == self.name
 
     def items(self, answer: ChatMessage) -> list[RequestItem]:
@@ -105,9 +105,6 @@ def _importance_lines(messages: Sequence[ChatMessage], pinned: AbstractSet[str])
         yield f"Priority {priority}: {numbers} ({phrases.priority_effect(priority)})."
 
 
-_COMING: Final = "Older messages are a summary now. Your next message is sent with this:"
-
-
 @slash("context [N]", "what was sent and why", complete=complete_message_number)
 async def context(context: CommandContext, argument: str) -> None:
     """For the last answer, or answer N: what was sent and why (always, added by you, or found relevant), and what was
@@ -127,7 +124,7 @@ async def context(context: CommandContext, argument: str) -> None:
     is_summarised = conversation.messages[-1] in conversation.window.compactions
     if is_summarised and not argument and not conversation.model.needs_notes:
         coming = await conversation.measure()
-        context.surface.print(_COMING)
+        context.surface.print("Older messages are a summary now. Your next message is sent with this:")
         context.surface.print("\n".join(context_lines(replace(coming.context, usage=coming.usage))))
         return
     turn = totals_of(turn_of(message, history.messages), count)

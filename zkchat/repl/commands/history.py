@@ -38,8 +38,6 @@ from zkchat.repl.picker import QUESTION, session_rows, sessions_to_resume, where
 ARCHIVED: Final = "--archived"
 _PRIORITIES: Final = [str(priority) for priority in range(1, MAX_PRIORITY + 1)]
 _MAX_LISTED_SESSIONS: Final = 15
-_MAX_SAID: Final = 1_000
-"""Characters of the answer that a branch continues after."""
 _MIN_TITLE_CELLS: Final = 10
 _NOT_SAID: Final = "No session matches “{}” by its title, its words or its time."
 
@@ -287,7 +285,7 @@ def _continue_after(context: CommandContext, message_id: str | None) -> None:
     place = f"after message {count}" if count else "at its beginning"
     context.surface.print(f"The conversation continues {place}.")
     if count and (said := conversation.messages[-1]).role == "assistant":
-        context.surface.print_dimmed(f"That message says: {shorten(sanitize_line(said.text), _MAX_SAID)}")
+        context.surface.print_dimmed(f"That message says: {shorten(sanitize_line(said.text), 1_000)}")
     there = {marker.id for marker in conversation.window.compactions}
     for marker in in_force:
         if count and marker.id not in there and (part := compaction_of(marker)):

@@ -66,9 +66,9 @@ async def model(context: CommandContext, argument: str) -> Outcome:
     is_named = bool(argument) and not argument.isdigit()
     if "://" in argument:
         row = await until_interrupted(context.models.of_server(argument))
-        goes = "" if row and row.on_this_machine else _GOES
-        where = without_password(argument)
-        question = f"{goes}Use {{}}, and set openai.base_url to {where} in your settings?"
+        goes = "The server is on another machine. It gets your notes, except private ones, and your API key if set. "
+        question = f"Use {{}}, and set openai.base_url to {without_password(argument)} in your settings?"
+        question = question if row and row.on_this_machine else goes + question
         if row is None or not await context.surface.confirm(question.format(shown_model(row.name))):
             context.surface.print(f"{context.conversation.model.shown} still answers.")
             return None
@@ -87,9 +87,6 @@ async def model(context: CommandContext, argument: str) -> Outcome:
         context.surface.print(f"{present} still answers.")
         return None
     return Switch(session=context.conversation.session_id or None, model=name)
-
-
-_GOES: Final = "The server is on another machine. It gets your notes, except private ones, and your API key if set. "
 
 
 def _full_name(context: CommandContext, typed: str) -> str:
@@ -284,8 +281,6 @@ def _entries(context: CommandContext) -> list[ChangesEntry]:
 
 
 _WHAT_PAGE: Final = "a note in your vault for what the model should always know, is sent with every message."
-_IN_A_SHELL: Final = "In a shell, zkchat memory list shows all facts, and zkchat memory forget ID deletes one."
-_NEW_PAGE: Final = "What everyone who works with this vault should know.\n"
 _USAGE: Final = "Give a note, a rule, a tool or memory: /{0} [[Note]], /{0} rule NAME, /{0} tool NAME, /{0} memory."
 
 
@@ -405,7 +400,8 @@ async def memory(context: CommandContext, argument: str) -> None:
     in your editor. If there is none, you can create it.
     """
     if argument.partition(" ")[0] in {"forget", "list", "delete", "remove"}:
-        raise UsageError("/memory FACT keeps a fact.", hint=_IN_A_SHELL)
+        hint = "In a shell, zkchat memory list shows all facts, and zkchat memory forget ID deletes one."
+        raise UsageError("/memory FACT keeps a fact.", hint=hint)
     if argument:
         await remember.run(context, argument)
         return
@@ -417,7 +413,7 @@ async def memory(context: CommandContext, argument: str) -> None:
         if not await context.surface.confirm(f"{page}, {_WHAT_PAGE} It does not exist yet. Create it?"):
             context.surface.print_dimmed("Nothing was written.")
             return
-        create_file(context, page, _NEW_PAGE, command="/memory")
+        create_file(context, page, "What everyone who works with this vault should know.\n", command="/memory")
     is_used = context.edit_page(page, not found)
     _print_cost(context, _use_of_page(items, page, is_approved=is_used), before, await items.tokens())
 

@@ -18,7 +18,6 @@ from zkchat.repl.commands import actions, answer, context_window, history, sessi
 from zkchat.repl.commands.actions import slash_command
 
 _TWO_COLUMNS_WIDTH: Final = 80
-_FOOTER: Final = "N is a number in a list. /help NAME, /help keys and /help all tell more."
 _KEYS: Final = "keys"
 _ALL: Final = "all"
 _MIN_WORD: Final = 3
@@ -127,7 +126,8 @@ async def _help(context: CommandContext, argument: str) -> None:
         others = f" (also {', '.join(f'/{name}' for name in command.aliases)})" if command.aliases else ""
         context.surface.print(f"{command.usage}{others}: {command.help}. {command.details}".strip())
     else:
-        context.surface.print("\n".join([*_command_list(context.surface.width), _FOOTER]))
+        more = "N is a number in a list. /help NAME, /help keys and /help all tell more."
+        context.surface.print("\n".join([*_command_list(context.surface.width), more]))
 
 
 def _command_list(width: int) -> list[str]:
@@ -158,8 +158,12 @@ LISTED: Final = (
     "new", "resume", "model", "context", "compact", "memory", "help", "quit",
 )  # fmt: skip
 """The commands that `/help` lists, in its order; `/help all` lists the others below them."""
-_MODULES: Final = (actions, answer, history, context_window, session)
-_OWN: Final = [each for module in _MODULES for each in vars(module).values() if isinstance(each, Command)]
+_OWN: Final = [
+    each
+    for module in (actions, answer, history, context_window, session)
+    for each in vars(module).values()
+    if isinstance(each, Command)
+]
 _NAMED: Final = {command.name for command in _OWN}
 _GENERATED: Final = [
     slash_command(action) for action in every_action().values() if action.in_chat and action.name not in _NAMED
@@ -171,8 +175,6 @@ COMMANDS: Final[Sequence[Command]] = [
 """Actions are commands by themselves, unless a module above has one of their name."""
 
 
-_MIN_TEXT_CELLS: Final = 24
-"""Where less is left beside the keys, what they do is on the next line."""
 KEYS_BY_SECTION: Final[Mapping[str, Sequence[tuple[str, str]]]] = {
     "Sending and stopping": (
         ("Enter", "send; inside an open code fence, begin a new line"),
@@ -219,7 +221,7 @@ def key_lines(width: int) -> list[str]:
     for title, rows in KEYS_BY_SECTION.items():
         lines.append(title)
         for keys, does in rows:
-            if width - start < _MIN_TEXT_CELLS:
+            if width - start < 24:  # then what they do is on the next line
                 lines += [f"  {keys}", *(f"    {line}" for line in wrap(does, width - 4))]
             else:
                 first, *others = wrap(does, width - start)
