@@ -10,8 +10,6 @@ from zkchat import actions, answers, index, render
 from zkchat.app import Paths
 from zkchat.cli.actions import Stream, command_of, print_result
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, argument, current_io, flag, option, unreadable
-from zkchat.cli.editors import edit_file
-from zkchat.cli.memory import refs
 from zkchat.cli.note_lookup import find_place, open_refreshed_workspace
 from zkchat.core import ExitCode, UsageError, line_place, may_hold_text
 from zkchat.index import Library
@@ -114,6 +112,8 @@ def show(
 
 
 def _open(*, note: str, vault: Path | None, json_output: bool) -> int:
+    from zkchat.cli.editors import edit_file
+
     if json_output:
         raise UsageError("Choose one: --open, --json.")
     io = current_io(vault)
@@ -127,6 +127,8 @@ def _open(*, note: str, vault: Path | None, json_output: bool) -> int:
 
 
 def _uses(**given: Any) -> int:
+    from zkchat.cli.memory import refs
+
     return refs(top=given["note"] is None, graph=None, yes=False, **given)
 
 

@@ -3,14 +3,12 @@
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
-from rich.console import Console
-from rich.text import Text
 
 from zkchat import app, render, repl
-from zkchat.app import OpenConversation, Paths, Workspace, open_change_store
-from zkchat.chat import Question
+from zkchat.app import Workspace, open_change_store
 from zkchat.cli.common import CommandIO
 from zkchat.core import (
     NOTHING,
@@ -19,19 +17,23 @@ from zkchat.core import (
     ChangeSet,
     ChangesReviewed,
     ColorChoice,
-    Environment,
-    Event,
     FileWrite,
     GoalEnded,
     StorageError,
-    ThinkingView,
     TurnFailed,
     TurnFinished,
     VaultError,
     counted,
     write_atomically,
 )
-from zkchat.render import Presenter, ShownUsage
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from zkchat.app import OpenConversation, Paths
+    from zkchat.core import Environment, Event, ThinkingView
+    from zkchat.render import Presenter, ShownUsage
+
 
 UNDO = "zkchat undo reverts it."
 
@@ -85,13 +87,13 @@ class PresenterOptions(Struct, frozen=True, kw_only=True):
     """The key that stops an answer."""
     footer: bool = True
     """Whether documents and context are shown below an answer."""
-    thinking: Callable[[], ThinkingView] | None = None
+    thinking: "Callable[[], ThinkingView] | None" = None
     """What is shown of a model's thinking, where that is not as the settings say."""
-    usage_shown: ShownUsage | None = None
+    usage_shown: "ShownUsage | None" = None
     """In a chat, which use of the context was shown last."""
 
 
-def create_presenter(environment: Environment, opened: OpenConversation, view: PresenterOptions) -> Presenter:
+def create_presenter(environment: "Environment", opened: "OpenConversation", view: PresenterOptions) -> "Presenter":
     """JSON for scripts, text for pipes and screen readers, panels and live Markdown for a terminal."""
     if view.json:
         return render.JsonPresenter(environment.stdout)
@@ -108,7 +110,9 @@ def create_presenter(environment: Environment, opened: OpenConversation, view: P
     return render.ContextPresenter(presenter, lambda line: err.print(line, style="dim", markup=False, highlight=False))
 
 
-def _create_text_presenter(environment: Environment, opened: OpenConversation, view: PresenterOptions) -> Presenter:
+def _create_text_presenter(
+    environment: "Environment", opened: "OpenConversation", view: PresenterOptions
+) -> "Presenter":
     ui = opened.settings.ui
     footer = render.AnswerFooter(
         panel="full" if view.panels else ui.panel if view.footer else "off",
@@ -121,6 +125,8 @@ def _create_text_presenter(environment: Environment, opened: OpenConversation, v
     if view.plain or not (environment.stdout_is_tty or view.panels):
         answers = environment.stderr if view.dry_run and not environment.stdout_is_tty else environment.stdout
         return render.PlainPresenter(answers, environment.stderr, details=view.plain, footer=footer)
+    from zkchat.chat import Question
+
     # Where nothing but quotations answers a question, its words are marked in them.
     asked = opened.conversation.history.last_question if opened.conversation.model.needs_notes else None
     presenter = render.ScreenPresenter(
@@ -134,19 +140,23 @@ def _create_text_presenter(environment: Environment, opened: OpenConversation, v
     return presenter
 
 
-def print_question(io: CommandIO, opened: OpenConversation, view: PresenterOptions, question: str) -> None:
+def print_question(io: CommandIO, opened: "OpenConversation", view: PresenterOptions, question: str) -> None:
     """Print a question that was asked before, set apart as it was at the prompt."""
     environment = io.environment
     if view.plain or not environment.stdout_is_tty:
         io.out(f"\nyou › {question}\n")
         return
+    from rich.text import Text
+
     ui = opened.settings.ui
     out, _ = consoles(environment, ui.colors, ui.width)
     out.print()
     out.print(Text.assemble(("you › ", "bold"), render.sanitize_text(question)))
 
 
-def consoles(environment: Environment, color: ColorChoice = USUAL_COLORS, prose: int = 0) -> tuple[Console, Console]:
+def consoles(
+    environment: "Environment", color: ColorChoice = USUAL_COLORS, prose: int = 0
+) -> tuple["Console", "Console"]:
     """Consoles for standard output and standard error. `prose` is `ui.width`; 0: as it is by default."""
     streams = (environment.stdout, environment.stdout_is_tty), (environment.stderr, environment.stderr_is_tty)
     out, err = (
@@ -164,7 +174,7 @@ def consoles(environment: Environment, color: ColorChoice = USUAL_COLORS, prose:
 
 
 async def show_events(
-    presenter: Presenter, opened: OpenConversation, events: AsyncGenerator[Event, None], seen: list[Event]
+    presenter: "Presenter", opened: "OpenConversation", events: "AsyncGenerator[Event, None]", seen: "list[Event]"
 ) -> None:
     """Show what a turn or a goal has to tell; those that say how it ended are added to `seen`."""
     for warning in opened.warnings:
@@ -176,7 +186,7 @@ async def show_events(
                 seen.append(event)
 
 
-def announce_model(io: CommandIO, opened: OpenConversation) -> None:
+def announce_model(io: CommandIO, opened: "OpenConversation") -> None:
     """Say which model was chosen, where the user has not; in any case before notes leave the machine."""
     model = opened.conversation.model
     is_elsewhere = model.is_located and not model.on_this_machine
@@ -184,14 +194,14 @@ def announce_model(io: CommandIO, opened: OpenConversation) -> None:
         io.note(opened.chosen)
 
 
-def announce_quotes(io: CommandIO, opened: OpenConversation) -> None:
+def announce_quotes(io: CommandIO, opened: "OpenConversation") -> None:
     """Say once that nothing but quotations will come, where the user has not chosen that, and what could be set up."""
     if opened.chosen and _is_quoted_to_a_reader(io, opened) and _is_news(io, opened.offer):
         io.note(opened.chosen)
         io.note("")
 
 
-def offer_models(io: CommandIO, opened: OpenConversation) -> None:
+def offer_models(io: CommandIO, opened: "OpenConversation") -> None:
     """In a chat whose greeting has told that notes are quoted: say once what could be set up."""
     if opened.offer and _is_quoted_to_a_reader(io, opened) and _is_news(io, opened.offer):
         io.note(opened.offer)
@@ -208,7 +218,7 @@ def _is_news(io: CommandIO, offer: str) -> bool:
     return True
 
 
-def suggest_next(io: CommandIO, opened: OpenConversation, command: str, *, most: int) -> None:
+def suggest_next(io: CommandIO, opened: "OpenConversation", command: str, *, most: int) -> None:
     """After quotations: which command shows others. Where there are none: what to try."""
     conversation = opened.conversation
     answer = conversation.history.last
@@ -220,25 +230,25 @@ def suggest_next(io: CommandIO, opened: OpenConversation, command: str, *, most:
         io.note(f"{command} shows {counted(further, 'further passage')}.")
 
 
-def suggest_rows(io: CommandIO, opened: OpenConversation) -> None:
+def suggest_rows(io: CommandIO, opened: "OpenConversation") -> None:
     """After a list from the index in a chat: what its numbers are for, and how it goes on."""
     listing = opened.conversation.further_passages.listing
     if listing and _is_quoted_to_a_reader(io, opened) and (steps := repl.describe_next_steps(listing)):
         io.note(steps)
 
 
-def tell_dropped_changes(io: CommandIO, opened: OpenConversation) -> None:
+def tell_dropped_changes(io: CommandIO, opened: "OpenConversation") -> None:
     """What was proposed in a turn that was stopped, and is not made."""
     if dropped := opened.conversation.writing.take_dropped():
         io.note(render.reviewed(dropped))
 
 
-def _is_quoted_to_a_reader(io: CommandIO, opened: OpenConversation) -> bool:
+def _is_quoted_to_a_reader(io: CommandIO, opened: "OpenConversation") -> bool:
     """Whether answers are quotations that are read at a terminal."""
     return opened.conversation.model.needs_notes and io.environment.stdout_is_tty and io.environment.stderr_is_tty
 
 
-def stdout_console(io: CommandIO, paths: Paths) -> Console | None:
+def stdout_console(io: CommandIO, paths: "Paths") -> "Console | None":
     """A console for standard output; None where that is no terminal."""
     if not io.environment.stdout_is_tty:
         return None
@@ -249,7 +259,7 @@ def stdout_console(io: CommandIO, paths: Paths) -> Console | None:
 class Listing:
     """Lines for a person: wrapped with their indentation on a terminal, whole in a pipe."""
 
-    def __init__(self, io: CommandIO, paths: Paths) -> None:
+    def __init__(self, io: CommandIO, paths: "Paths") -> None:
         self._io = io
         self._console = stdout_console(io, paths)
 

@@ -2,14 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 from textwrap import fill
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
-from rich.console import Console, Group, RenderableType
-from rich.padding import Padding
-from rich.style import Style
-from rich.table import Table
-from rich.text import Text
 
 from zkchat import render
 from zkchat.core import (
@@ -27,9 +22,14 @@ from zkchat.core import (
     page_of,
     shorten,
 )
-from zkchat.render.console import Matches, render_rows
 from zkchat.render.links import ClickableLinks, percent_encoded
 from zkchat.render.sanitize import sanitize_line, sanitize_text
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.text import Text
+
+    from zkchat.render.console import Matches
 
 
 class Place(Struct, frozen=True, kw_only=True):
@@ -202,23 +202,32 @@ def summary(verification: Verification) -> str:
 
 
 def print_sections(
-    console: Console,
+    console: "Console",
     sections: Sequence[RowSection],
     links: ClickableLinks | None = None,
-    matches: Matches | None = None,
+    matches: "Matches | None" = None,
 ) -> None:
     """Draw the parts of a list, each below its heading, without trailing blanks, so that they can be copied cleanly.
 
     What a row says of its place can be clicked; `matches` finds words to be marked in the texts of rows.
     """
+    from rich.console import Group
+
+    from zkchat.render.console import render_rows
+
     rows = render_rows(console, Group(*draw_sections(sections, links, matches)))
     console.file.write("".join(f"{row.text}\n" for row in rows))
     console.file.flush()
 
 
 def draw_sections(
-    sections: Sequence[RowSection], links: ClickableLinks | None = None, matches: Matches | None = None
-) -> Iterator[RenderableType]:
+    sections: Sequence[RowSection], links: ClickableLinks | None = None, matches: "Matches | None" = None
+) -> Iterator["RenderableType"]:
+    from rich.padding import Padding
+    from rich.style import Style
+    from rich.table import Table
+    from rich.text import Text
+
     width = number_width(sections)
     number = 0
     for section in sections:
@@ -248,8 +257,10 @@ def draw_sections(
             yield Padding(Text(sanitize_line(section.rest), style="dim"), (0, 0, 0, width + 2 if width else 1))
 
 
-def _marked(text: str, matches: Matches | None) -> Text:
+def _marked(text: str, matches: "Matches | None") -> "Text":
     """What was found; with the labels of its links, and the words of the query highlighted, where it was searched."""
+    from rich.text import Text
+
     if matches is None:
         return Text(text)
     marked = Text(render.with_labels(text))
