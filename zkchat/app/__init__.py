@@ -95,9 +95,8 @@ if TYPE_CHECKING:
     from zkchat.app.trust import ProfileStore, VaultTrust, describe_item, left_out_sentence, page_item, page_text
     from zkchat.app.workspace import (
         UNATTENDED,
-        FileReviewer,
         Notices,
-        Unattended,
+        UserInterface,
         Workspace,
         calendar_for,
         load_workspace,

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.text import Text
 
 from zkchat import render
-from zkchat.app import ConversationOptions, FileReviewer, conversation, known_keys
+from zkchat.app import ConversationOptions, UserInterface, conversation, known_keys
 from zkchat.chat import CallAnswer, CompactionPlan, Conversation, ServerCall, parse_plan, plan_text
 from zkchat.cli.common import CommandIO
 from zkchat.cli.editors import edit_text
@@ -263,8 +263,10 @@ def describe_call(call: ServerCall) -> Iterator[str]:
         yield "  without arguments"
 
 
-class TerminalInterface:
-    """Implements `UserInterface` of `app`, and `Reviewer` of `chat`."""
+class TerminalInterface(UserInterface):
+    """Implements `Reviewer` of `chat` too."""
+
+    change_reviewer: TerminalChangeReviewer | None = None
 
     def __init__(
         self,
@@ -284,22 +286,12 @@ class TerminalInterface:
         self._indexing = indexing
         self._files = {resolve_link(io.environment.cwd / each.expanduser()) for each in files}
         self._is_asked = reviews and io.environment.stdin_is_tty and io.environment.stderr_is_tty
-
-    @property
-    def reviewer(self) -> "TerminalInterface | None":
-        return self if self._io.environment.stdin_is_tty else None
-
-    @property
-    def change_reviewer(self) -> TerminalChangeReviewer | None:
-        return TerminalChangeReviewer(self._io, self._color, self._plain) if self._is_asked else None
-
-    @property
-    def call_reviewer(self) -> TerminalCallReviewer | None:
-        return TerminalCallReviewer(self._io, self._color, self._plain) if self._is_asked else None
-
-    @property
-    def file_reviewer(self) -> FileReviewer | None:
-        return self._may_send if self._is_asked or self._files else None
+        self.reviewer = self if io.environment.stdin_is_tty else None
+        if self._is_asked:
+            self.change_reviewer = TerminalChangeReviewer(io, color, plain)
+            self.call_reviewer = TerminalCallReviewer(io, color, plain)
+        if self._is_asked or self._files:
+            self.file_reviewer = self._may_send
 
     def _may_send(self, file: Path, whom: str) -> bool:
         """Ctrl-C, Ctrl-D and Esc are a no."""

@@ -20,7 +20,7 @@ from zkchat.app import (
     ModelCatalogue,
     OpenConversation,
     ServerConnections,
-    Unattended,
+    UserInterface,
     WritingOptions,
     bounds_of,
     daily_note_settings,
@@ -198,7 +198,7 @@ class MarkdownSurface(Surface):
             self._pieces.append(fenced(text, "text") if "\n" in text else text)
 
 
-class HostedInterface(Unattended):
+class HostedInterface(UserInterface):
     """Asks about changes to notes and about servers; a client sends files by itself."""
 
     def __init__(

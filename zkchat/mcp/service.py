@@ -17,7 +17,7 @@ import mcp_types as types
 from msgspec import Struct
 from msgspec.structs import replace
 
-from zkchat.app import UNATTENDED, Notices, ProposalParts, Unattended, Workspace, WritingOptions, open_change_store
+from zkchat.app import UNATTENDED, Notices, ProposalParts, UserInterface, Workspace, WritingOptions, open_change_store
 from zkchat.chat import (
     Elsewhere,
     GivenBefore,
@@ -102,7 +102,7 @@ class HostChanges(GivenBefore):
         """What a host may change notes with, over the notes that its model may see."""
         changes = cls(workspace.environment.now)
         workspace = replace(workspace, environment=replace(workspace.environment, now=changes.now))
-        interface = Unattended()  # the host's user is asked about changes, and about nothing else
+        interface = UserInterface()  # the host's user is asked about changes, and about nothing else
         interface.change_reviewer = changes
         with open_change_store(workspace, library, notices) as store:
             parts = ProposalParts(store, workspace, model, interface, WritingOptions(enabled=True))
