@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from zkchat.app.conversation import (
         OpenConversation,
         bounds_of,
+        command_context,
         inline_image,
         open_conversation,
         open_goal_run,

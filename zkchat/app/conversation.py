@@ -2,10 +2,11 @@
 
 from base64 import b64decode, b64encode
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -23,10 +24,11 @@ from zkchat.app.models import (
     tokenizer_of,
 )
 from zkchat.app.paths import Paths
-from zkchat.app.stores import open_session_store
+from zkchat.app.settings import known_keys
+from zkchat.app.stores import open_said, open_session_store
 from zkchat.app.trust import ProfileStore, VaultTrust, page_item
 from zkchat.app.workspace import FileReviewer, Workspace, load_workspace
-from zkchat.app.writing import open_change_store
+from zkchat.app.writing import daily_note_settings, open_change_store
 from zkchat.chat import (
     Asked,
     Conversation,
@@ -76,6 +78,10 @@ from zkchat.models import ResumedProvider, create, descriptor_of, installed
 from zkchat.notes import MAX_FILE_BYTES, digest_of, encode_image, inspect_image
 from zkchat.sessions import UnavailableSessions
 
+if TYPE_CHECKING:
+    from zkchat.app.conversation_core import ModelCatalogue
+    from zkchat.repl import CommandContext, Surface, VaultView
+
 
 def open_goal_run(
     environment: Environment, opened: "OpenConversation", bounds: GoalBounds, plan_reviewer: PlanReviewer | None = None
@@ -89,6 +95,49 @@ def open_goal_run(
         bounds=bounds,
         plan_reviewer=plan_reviewer,
         check=chat.GoalChecker(conversation, opened.library).check,
+    )
+
+
+def command_context(
+    environment: Environment,
+    opened: "OpenConversation",
+    surface: "Surface",
+    view: "VaultView",
+    models: "ModelCatalogue",
+    *,
+    plan_reviewer: PlanReviewer | None = None,
+    editing: tuple[str, Callable[[str, int | None], bool]] = ("", lambda _path, _line: False),
+    **of_terminal: Any,
+) -> "CommandContext":
+    """What slash commands of this conversation work on, and what of the terminal only a chat there has: `editing` is
+    the name of the user's editor, and what opens a document in it."""
+    from zkchat.repl import CommandContext, VaultBrowser  # which bring the libraries of a prompt
+
+    goals = open_goal_run(environment, opened, bounds_of(opened.settings), plan_reviewer)
+    goals.way_back = lambda _: "/goal resume continues it."
+    return CommandContext(
+        conversation=opened.conversation,
+        store=opened.store,
+        changes=opened.changes,
+        surface=surface,
+        links=opened.document_links,
+        items=chat.SessionItems(opened.conversation),
+        browser=VaultBrowser(
+            library=opened.library,
+            view=view,
+            editor=editing[0],
+            edit=editing[1],
+            open_with=opened.settings.ui.open_with,
+            daily_notes=partial(daily_note_settings, opened.paths.vault),
+        ),
+        now=environment.now,
+        models=models,
+        goals=goals,
+        servers=opened.conversation.servers,
+        embedding_progress=opened.library.embedding_progress,
+        said=partial(open_said, opened.workspace, opened.store),
+        keys=known_keys(environment, opened.settings),
+        **of_terminal,
     )
 
 

@@ -30,7 +30,7 @@ from zkchat.app import (
 )
 from zkchat.chat import MAX_QUOTED
 from zkchat.cli.actions import command_of, print_result
-from zkchat.cli.change_review import keys_of, terminal_interface
+from zkchat.cli.change_review import terminal_interface
 from zkchat.cli.common import (
     CommandIO,
     ContinueOption,
@@ -409,6 +409,5 @@ def acp(
             model=model,
             agent=agent,
             write=write or None,
-            keys=lambda opened: keys_of(io.environment, opened),
         ),
     )

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.text import Text
 
 from zkchat import render
-from zkchat.app import ConversationOptions, UserInterface, conversation, known_keys
+from zkchat.app import ConversationOptions, UserInterface, conversation
 from zkchat.chat import CallAnswer, CompactionPlan, Conversation, ServerCall, parse_plan, plan_text
 from zkchat.cli.common import CommandIO
 from zkchat.cli.editors import edit_text
@@ -27,7 +27,6 @@ from zkchat.core import (
     NO_COLOR,
     ChangeSet,
     ColorChoice,
-    Environment,
     FileWrite,
     NoteWarning,
     ProviderError,
@@ -460,11 +459,6 @@ def open_active_conversation(
         active.look_up_session()
         return active
     raise AssertionError("nothing above swallows an exception")
-
-
-def keys_of(environment: Environment, opened: conversation.OpenConversation) -> tuple[str, ...]:
-    """The API keys of this user, also those in variables that the settings name."""
-    return known_keys(environment, opened.settings)
 
 
 QUESTION: Final = "Start this plan? y yes · n no · e edit "

@@ -8,7 +8,6 @@ import typer
 
 from zkchat import hosting, web
 from zkchat.app import load_workspace
-from zkchat.cli.change_review import keys_of
 from zkchat.cli.common import CommandIO, ModelOption, SettingsVaultOption, current_io, flag, option, require
 from zkchat.cli.terminal import Terminated
 from zkchat.cli.vault_consent import confirmed_vault
@@ -70,7 +69,6 @@ def serve(
         write=write,
         host=host,
         origin=origin.rstrip("/"),
-        keys=lambda opened: keys_of(io.environment, opened),
     )
     listening = hosting.listen(port, host)
     site = web.Site(workspace, options, listening, token)

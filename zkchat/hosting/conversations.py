@@ -8,7 +8,6 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import AbstractContextManager, ExitStack, suppress
-from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar, assert_never
 
@@ -22,15 +21,12 @@ from zkchat.app import (
     ServerConnections,
     UserInterface,
     WritingOptions,
-    bounds_of,
-    daily_note_settings,
+    command_context,
     left_out_sentence,
     open_conversation,
-    open_goal_run,
-    open_said,
     trust_states,
 )
-from zkchat.chat import CallReviewer, Conversation, SessionItems
+from zkchat.chat import CallReviewer, Conversation
 from zkchat.core import (
     ChangeSet,
     Environment,
@@ -58,7 +54,6 @@ from zkchat.repl import (
     Send,
     Surface,
     Switch,
-    VaultBrowser,
     VaultView,
     find_command,
     run,
@@ -85,8 +80,6 @@ class ChatOptions(Struct, frozen=True, kw_only=True):
     agent: str | None = None
     write: bool | None = None
     """Whether the model may propose changes to notes; None for what the settings say."""
-    keys: Callable[[OpenConversation], Sequence[str]] = lambda _: ()
-    """The API keys of the user, which no export may hold."""
 
 
 class Worker:
@@ -432,30 +425,7 @@ class HostedChat(ABC):
                 assert_never(outcome)
 
     def _command_context(self) -> CommandContext:
-        opened = self._opened
-        goals = open_goal_run(self._environment, opened, bounds_of(opened.settings))
-        goals.way_back = lambda _: "/goal resume continues it."
-        return CommandContext(
-            conversation=opened.conversation,
-            store=opened.store,
-            changes=opened.changes,
-            surface=self._surface,
-            links=opened.document_links,
-            items=SessionItems(opened.conversation),
-            browser=VaultBrowser(
-                library=opened.library,
-                view=self._view,
-                open_with=opened.settings.ui.open_with,
-                daily_notes=partial(daily_note_settings, opened.paths.vault),
-            ),
-            now=self._environment.now,
-            models=self._models,
-            goals=goals,
-            keys=self._chosen.keys(opened),
-            servers=opened.conversation.servers,
-            embedding_progress=opened.library.embedding_progress,
-            said=partial(open_said, opened.workspace, opened.store),
-        )
+        return command_context(self._environment, self._opened, self._surface, self._view, self._models)
 
 
 def offered_commands(without: frozenset[str] = NOT_OFFERED, *, every: bool = False) -> tuple[Command, ...]:

@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
-from typing import NoReturn, Protocol
+from typing import Any, NoReturn, Protocol
 
 from msgspec import Struct
 
@@ -169,22 +169,11 @@ class Command(Struct, frozen=True, kw_only=True):
 
 
 def slash(
-    usage: str,
-    help: str,
-    *,
-    aliases: tuple[str, ...] = (),
-    complete: Callable[[CommandContext, str], list[str]] = lambda _context, _text: [],
-    describe: Callable[[CommandContext, str], str] = lambda _context, _text: "",
+    usage: str, help: str, **more: Any
 ) -> Callable[[Callable[[CommandContext, str], Awaitable[Outcome]]], Command]:
-    """Make a slash command of a function, whose docstring is what `/help NAME` tells. `usage` begins with its name."""
+    """Make a slash command of a function, whose docstring is what `/help NAME` tells. `usage` begins with its name;
+    `more` are further fields of `Command`."""
     name, _, arguments = usage.partition(" ")
     return lambda act: Command(
-        name=name,
-        aliases=aliases,
-        arguments=arguments,
-        help=help,
-        details=" ".join((act.__doc__ or "").split()),
-        act=act,
-        complete=complete,
-        describe=describe,
+        name=name, arguments=arguments, help=help, details=" ".join((act.__doc__ or "").split()), act=act, **more
     )
