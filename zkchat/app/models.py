@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from zkchat.app.trust import VaultTrust
-from zkchat.app.workspace import SettingsStamp, Workspace, local_globs, settings_stamp
+from zkchat.app.workspace import Workspace, local_globs, settings_stamp
 from zkchat.chat import FALLBACK_ENCODING, CachedTokenizer, tokenizer_for
 from zkchat.config import Settings
 from zkchat.core import (
@@ -63,7 +63,7 @@ class LiveSettings:
         """Whether something is no longer approved that was when all of this was opened."""
         self._stamp = workspace.stamp
         self._files = workspace.paths.user_config, workspace.paths.vault_config
-        self._present = self._present_files(workspace.stamp)
+        self._present = {file for file in self._files if workspace.stamp.get(file)}
         """The files of settings that were there at some time."""
         self._approved = VaultTrust(workspace.paths).approved()
         self._followers: list[Callable[[Workspace], str]] = []
@@ -122,13 +122,10 @@ class LiveSettings:
 
     def _missing(self) -> str:
         """A sentence where a file of settings is gone that was there: some editors take it away while they save it."""
-        now = self._present_files(self._stamp)
+        now = {file for file in self._files if self._stamp.get(file)}
         gone = [file for file in self._files if file in self._present - now]
         self._present |= now
         return f"The settings file {gone[0]} is gone: put it back, even empty, or restart zkchat." if gone else ""
-
-    def _present_files(self, stamp: SettingsStamp) -> set[Path]:
-        return {file for file in self._files if stamp.get(file)}
 
 
 class ModelInUse(Struct, frozen=True, kw_only=True):

@@ -58,7 +58,7 @@ def find_paths(environment: Environment, vault: Path | None, *, needs_vault: boo
     root = find_vault(environment, vault) if needs_vault else find_settings_folder(environment, vault).path
     return Paths(
         vault=root,
-        user_config=_user_config(environment),
+        user_config=environment.config_dir / "config.toml",
         vault_config=root / ".zkchat" / "config.toml",
         data=environment.data_dir,
         cache=environment.cache_dir,
@@ -107,7 +107,7 @@ def find_settings_folder(environment: Environment, vault: Path | None) -> FoundF
 
 def default_vault(environment: Environment) -> FoundFolder | None:
     """The folder of `vault.default`. Raises `LostDefaultVault` where it cannot be used, and `ConfigError`."""
-    path, origin = read_default_vault(_user_config(environment), environment.variables)
+    path, origin = read_default_vault(environment.config_dir / "config.toml", environment.variables)
     if not path:
         return None
     try:
@@ -118,10 +118,6 @@ def default_vault(environment: Environment) -> FoundFolder | None:
             hint="Choose another: zkchat setup. Or give one: --vault FOLDER",
         ) from error
     return _describe(environment, folder, known_vaults(environment), is_named=True)
-
-
-def _user_config(environment: Environment) -> Path:
-    return environment.config_dir / "config.toml"
 
 
 def _vault_around(environment: Environment) -> FoundFolder | None:

@@ -154,22 +154,18 @@ def opens_enclosed(line: str) -> bool:
     return bare.startswith(_MARKS) and bare[:2] not in bare[2:]
 
 
-def _closes(line: str, mark: str) -> bool:
-    return line.rstrip(" \t").endswith(mark)
-
-
 def _enclosed(state: StateBlock, first: int, end: int, silent: bool) -> bool:
     """A comment or formula of whole lines."""
     line = _line(state, first)
     mark = line[:2]
     if mark not in _MARKS or state.is_code_block(first):
         return False
-    last = first if line.count(mark) == 2 and _closes(line, mark) else -1
+    last = first if line.count(mark) == 2 and line.rstrip(" \t").endswith(mark) else -1
     if opens_enclosed(line):
         for number in range(first + 1, min(end, first + 1 + MAX_ENCLOSED_LINES)):
             if not state.isEmpty(number) and state.sCount[number] < state.blkIndent:
                 break
-            if _closes(_line(state, number), mark):
+            if _line(state, number).rstrip(" \t").endswith(mark):
                 last = number
                 break
     if last < 0:

@@ -161,7 +161,7 @@ def method_label(method: str) -> str:
 
 def vector_progress(progress: EmbeddingProgress | None) -> str:
     """For a bar: `ready for search: 1,240 of 5,300 passages (nomic-embed-text)`; empty when all is done."""
-    if progress is None or progress.is_complete or not _uses_server(progress):
+    if progress is None or progress.is_complete or ":" not in progress.method:  # of no server
         return ""
     away = ", waiting" if progress.problem else ""
     return f"ready for search: {progress.done:,} of {progress.total:,} passages ({method_label(progress.method)}{away})"
@@ -169,16 +169,12 @@ def vector_progress(progress: EmbeddingProgress | None) -> str:
 
 def vector_lines(progress: EmbeddingProgress | None) -> list[str]:
     """In sentences for a report: how many vectors of a server there are, and what they wait for; none without one."""
-    if progress is None or not _uses_server(progress):
+    if progress is None or ":" not in progress.method:
         return []
     lines = [f"ready for search: {progress.done:,} of {progress.total:,} passages ({method_label(progress.method)})"]
     if progress.active_method != progress.method:
         lines[0] += f"; until then zkchat uses {method_label(progress.active_method)}"
     return [*lines, progress.problem] if progress.problem else lines
-
-
-def _uses_server(progress: EmbeddingProgress) -> bool:
-    return ":" in progress.method
 
 
 _MAX_CALL_LENGTH: Final = 60

@@ -16,6 +16,7 @@ from zkchat.render import phrases
 from zkchat.render.console import LiveRegion, Matches, Row, Throttle, render_rows, terminal_width
 from zkchat.render.context import AnswerFooter
 from zkchat.render.markdown import MarkdownStream
+from zkchat.render.presenters.text import Presenter
 from zkchat.render.sanitize import error_lines, sanitize_line, sanitize_text
 
 ANSWER_MARK: Final = "●"
@@ -188,7 +189,7 @@ def _failed(calls: Sequence[_Call]) -> Text:
     return Text(f" ({failed} failed)" if failed else "", style="doubt")
 
 
-class ScreenPresenter:
+class ScreenPresenter(Presenter):
     """Draws one section at a time: answer, thinking or tool calls. Warnings wait until a section ends."""
 
     def __init__(

@@ -10,7 +10,6 @@ from zkchat.chat import ProposedChanges, SessionItems, added_items
 from zkchat.core import (
     PAGES,
     ChangesEntry,
-    ModelRow,
     ServerPrompt,
     SessionItemType,
     UsageError,
@@ -109,7 +108,10 @@ async def _pick_model(context: CommandContext, number: str) -> str:
         if line not in context.models.told:
             context.surface.print_dimmed(line)
             context.models.told.add(line)
-    rows = [_pick_row(row) for row in overview.rows]
+    rows = [
+        PickRow(name=shown_model(row.name), about=model_facts(row), search=row.model, is_current=row.is_in_use)
+        for row in overview.rows
+    ]
     chosen = await context.surface.pick(
         "Which model answers in this session?", rows, "To change it for this session: /model NAME or NUMBER."
     )
@@ -117,10 +119,6 @@ async def _pick_model(context: CommandContext, number: str) -> str:
         context.surface.print(f"{names[chosen]} still answers.")
         return ""
     return "" if chosen is None else names[chosen]
-
-
-def _pick_row(row: ModelRow) -> PickRow:
-    return PickRow(name=shown_model(row.name), about=model_facts(row), search=row.model, is_current=row.is_in_use)
 
 
 _MAX_SHOWN = 600
