@@ -151,9 +151,9 @@ def bounds_of(
     return chat.GoalBounds(steps=steps or goal.steps, tokens=tokens or goal.tokens, minutes=minutes or goal.minutes)
 
 
-def session_with_open_goal(store: SessionStore, most: int = 50) -> str | None:
+def session_with_open_goal(store: SessionStore) -> str | None:
     """The id of the session, of those used last, whose goal can be gone on with."""
-    for session in store.sessions()[:most]:
+    for session in store.sessions()[:50]:
         goals = [entry.body.goal for entry in store.entries(session.id) if isinstance(entry.body, GoalEntry)]
         if goals and goals[-1].can_go_on:
             return session.id
