@@ -45,17 +45,25 @@ class ContextPresenter(_Beside):
 class BellPresenter(_Beside):
     """Shows every event by another presenter, and rings once when what lasted so many seconds is done."""
 
-    def __init__(self, presenter: Presenter, ring: Callable[[], object], *, seconds: float) -> None:
+    def __init__(
+        self,
+        presenter: Presenter,
+        ring: Callable[[], object],
+        *,
+        seconds: float,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         super().__init__(presenter)
         self._ring = ring
-        self._due = time.monotonic() + seconds
+        self._clock = clock
+        self._due = clock() + seconds
         self._is_goal = False
 
     def show(self, event: Event) -> None:
         super().show(event)
         self._is_goal = self._is_goal or isinstance(event, events.GoalPlanned | events.StepStarted)
         ends = events.GoalEnded if self._is_goal else events.TurnFinished | events.TurnFailed
-        if isinstance(event, ends) and time.monotonic() >= self._due:
+        if isinstance(event, ends) and self._clock() >= self._due:
             self._due = math.inf
             self._ring()
 
