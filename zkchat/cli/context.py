@@ -189,19 +189,11 @@ def compact(
     keep: Annotated[int | None, option("--keep", "N", "How many of the newest messages stay.", min=1)] = None,
     strategy: Annotated[
         CompactionStrategy | None,
-        typer.Option(
-            "--strategy",
-            help="What happens to older messages; default: the setting context.strategy.",
-            show_default=False,
-        ),
+        option("--strategy", None, "What happens to older messages; default: the setting context.strategy."),
     ] = None,
     detail: Annotated[
         SummaryDetail | None,
-        typer.Option(
-            "--detail",
-            help="How detailed the summary is; default: the setting context.summary_detail.",
-            show_default=False,
-        ),
+        option("--detail", None, "How detailed the summary is; default: the setting context.summary_detail."),
     ] = None,
     model: ModelOption = None,
     vault: VaultOption = None,
