@@ -135,7 +135,7 @@ def test_an_agreed_change_is_made_and_can_be_undone(acp: Acp) -> None:
     shown, ended = acp.of(session, "tool_call")[-1], acp.of(session, "tool_call_update")[-1]
     assert (shown.tool_call_id, ended.status) == (ended.tool_call_id, "completed")
     assert shown.locations[0].path == str(acp.world.vault / "New.md")
-    acp.client.answer = "yes"
+    acp.client.answer = "apply"
     acp.ask(session, "/undo 2")
     assert acp.client.asked[-1].call.title.endswith("?")
     assert not (acp.world.vault / "New.md").exists()

@@ -278,7 +278,7 @@ def test_checking_shows_what_servers_offer_and_why_others_do_not_answer(world: W
 def test_a_missing_package_costs_a_sentence(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     world.run("mcp", "add", "small", "--", *SMALL)
     monkeypatch.setattr(mcp_servers, "is_client_installed", lambda: False)
-    monkeypatch.setattr("zkchat.cli.mcp.is_client_installed", lambda: False)
+    monkeypatch.setattr("zkchat.cli.common.find_spec", lambda _: None)
     assert opened(world) == (
         [],
         ["MCP servers are not used, because the package mcp is not installed. To use them: pip install 'zkchat[mcp]'"],

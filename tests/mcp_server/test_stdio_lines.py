@@ -288,7 +288,7 @@ def test_a_question_that_nobody_answers_any_more_changes_nothing(world: World) -
 
 
 def test_without_the_package_the_extra_is_named(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("zkchat.app.mcp_servers.find_spec", lambda _: None)
+    monkeypatch.setattr("zkchat.cli.common.find_spec", lambda _: None)
     ended = world.run("mcp", stdin="")
     assert (ended.code, ended.out) == (3, "")
     assert "pip install 'zkchat[mcp]'" in ended.err

@@ -33,7 +33,7 @@ from zkchat.index.daily_notes import DailyNoteSettings
 from zkchat.index.library import Library
 from zkchat.render.console import Matches
 from zkchat.render.numbered_rows import RowSection, plain_sections
-from zkchat.repl.command_context import CommandContext, Nothing, Outcome, Play
+from zkchat.repl.command_context import CommandContext, Outcome, Play
 from zkchat.repl.commands.table import run
 from zkchat.repl.picker import Further, PickRow
 from zkchat.repl.surface import Position, Surface, VaultBrowser
@@ -381,7 +381,7 @@ class CommandHarness:
 
     def typed(self, line: str) -> str:
         """What a command prints that comes to nothing else."""
-        assert isinstance(self.outcome(line), Nothing)
+        assert self.outcome(line) is None
         return self.surface.text
 
     def played(self, line: str) -> list[Event]:

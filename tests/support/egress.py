@@ -12,7 +12,7 @@ from tests.support.embedding_server import EmbeddingServer
 from tests.support.world import World
 from zkchat.app import conversation, stores
 from zkchat.app.conversation_core import ConversationOptions
-from zkchat.app.workspace import Unattended
+from zkchat.app.workspace import UserInterface
 from zkchat.chat.context.assembly import SUMMARY
 from zkchat.chat.conversation import Conversation
 from zkchat.core.events import Event, TurnFailed, Warned
@@ -54,7 +54,7 @@ OPEN = {
 }
 
 
-class Agreeing(Unattended):
+class Agreeing(UserInterface):
     """A user who lets everything be remembered."""
 
     def may_remember(self, _text: str) -> bool:

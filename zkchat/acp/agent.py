@@ -100,8 +100,6 @@ class SessionClient:
 P = ParamSpec("P")
 PAGE: Final = 100
 """Sessions of one answer to `session/list`."""
-_MAX_CURSOR: Final = 9
-"""Characters of one; Python refuses to convert numbers of any length."""
 _NOT_FOUND: Final = -32002
 _INVALID: Final = -32602
 _FAILED: Final = -32603
@@ -209,7 +207,8 @@ class VaultAgent:
                 return [session for session in store.sessions() if session.listed]
 
         found = await asyncio.to_thread(listed)
-        start = int(cursor) if cursor and cursor.isdecimal() and len(cursor) <= _MAX_CURSOR else 0
+        # Python refuses to convert numbers of any length.
+        start = int(cursor) if cursor and cursor.isdecimal() and len(cursor) <= 9 else 0
         infos = [
             schema.SessionInfo(
                 session_id=session.id,
@@ -318,17 +317,11 @@ class VaultAgent:
         return found
 
 
-MAX_MESSAGE_BYTES: Final = 50_000_000
-"""Of one line; a longer one is no message."""
-_NO_JSON: Final = -32700
-_NO_REQUEST: Final = -32600
-
-
 class StdioTransport:
     """Implements `acp._transport.Transport`. A thread reads, so that input is taken in whatever else is going on."""
 
     def __init__(self, channel: Channel) -> None:
-        self._lines = Lines(channel.read, MAX_MESSAGE_BYTES)
+        self._lines = Lines(channel.read, 50_000_000)  # a longer line is no message
         self._write = channel.write
         self._received: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
         self._loop = asyncio.get_running_loop()
@@ -371,7 +364,8 @@ class StdioTransport:
         if isinstance(message, dict) and isinstance(message.get("method", ""), str):
             self._received.put_nowait(message)
             return
-        code, answered = (_NO_REQUEST, message.get("id")) if isinstance(message, dict) else (_NO_JSON, None)
+        # As JSON-RPC numbers them: no request, and no JSON.
+        code, answered = (-32600, message.get("id")) if isinstance(message, dict) else (-32700, None)
         error = {"code": code, "message": "That is not a JSON-RPC message."}
         self._loop.create_task(self.send({"jsonrpc": "2.0", "id": answered, "error": error}))
 

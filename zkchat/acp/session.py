@@ -60,7 +60,7 @@ from zkchat.hosting import (
     cleaned,
     offered_commands,
 )
-from zkchat.render import compaction_part, reviewed, sanitize_line, sanitize_text
+from zkchat.render import compaction_part, named_folders, reviewed, sanitize_line, sanitize_text
 from zkchat.repl import Switch
 from zkchat.writing import Verdict, folders_of
 
@@ -76,10 +76,7 @@ _MODES: Final = {
 YES: Final = "apply"
 ALWAYS: Final = "apply-always"
 NO: Final = "reject"
-MAX_DIFF_BYTES: Final = 400_000
-"""Of a file that is sent whole, before and after; of a larger one, the lines that change are."""
 _MAX_PATCH_CHARS: Final = 100_000
-_MAX_FOLDERS: Final = 2
 
 Content = schema.ContentToolCallContent | schema.FileEditToolCallContent | schema.TerminalToolCallContent
 
@@ -109,8 +106,8 @@ class ClientChangeReviewer:
         self._client.update_now(schema.ToolCallStart(session_update="tool_call", **dict(call)))
         if not is_asked:
             return Verdict(answer="no", changes=changes)
-        always = f"Apply, and do not ask again in {_folders(changes)} in this session" if may_always else ""
-        chosen = self._client.ask(call, permissions("Apply", "Do not apply", always))
+        always = f"Apply, and do not ask again in {named_folders(folders_of(changes))} in this session"
+        chosen = self._client.ask(call, permissions("Apply", "Do not apply", always * may_always))
         if chosen not in {YES, ALWAYS}:
             return Verdict(answer="no" if chosen == NO else "stop", changes=changes)
         return Verdict(answer="yes", changes=changes, always=chosen == ALWAYS and may_always)
@@ -164,12 +161,6 @@ def permissions(yes: str, no: str, always: str = "") -> list[schema.PermissionOp
     return [schema.PermissionOption(option_id=id_, name=name, kind=kind) for id_, name, kind in offered if name]
 
 
-def _folders(changes: ChangeSet) -> str:
-    names = [f"{sanitize_line(folder)}/" if folder else "the top folder" for folder in folders_of(changes)]
-    shown = ", ".join(names[:_MAX_FOLDERS])
-    return f"{shown} and {len(names) - _MAX_FOLDERS} more" if len(names) > _MAX_FOLDERS else shown
-
-
 def _kind(changes: ChangeSet) -> schema.ToolKind:
     if any(move.target.startswith(f"{TRASH}/") for move in changes.moves):
         return "delete"
@@ -180,7 +171,7 @@ def _contents(changes: ChangeSet, places: NotePlaces) -> Iterator[Content]:
     for move in direct_moves(changes):
         yield _sentence(f"{move.source} → {move.target}")
     for write in changes.writes:
-        if len(write.before or b"") + len(write.after) > MAX_DIFF_BYTES:
+        if len(write.before or b"") + len(write.after) > 400_000:  # of a larger file, the lines that change
             yield _patch(patch_of(ChangeSet(title=changes.title, writes=(write,))))
         else:
             before = None if write.before is None else write.before.decode(errors="replace")
@@ -213,11 +204,7 @@ class AskingSurface(MarkdownSurface):
             kind="other",
             status="pending",
         )
-        options = [
-            schema.PermissionOption(option_id="yes", name="Yes", kind="allow_once"),
-            schema.PermissionOption(option_id="no", name="No", kind="reject_once"),
-        ]
-        return self._client.ask(call, options) == "yes"
+        return self._client.ask(call, permissions("Yes", "No")) == YES
 
 
 def replay(messages: Sequence[ChatMessage], goal: Goal | None, places: NotePlaces) -> Iterator[Update]:
@@ -283,9 +270,7 @@ class AgentSession(HostedChat):
         hints[HELP] = schema.UnstructuredCommandInput(hint="[NAME]")
         commands = [
             schema.AvailableCommand(
-                name=name,
-                description=about,
-                input=schema.AvailableCommandInput(hints[name]) if name in hints else None,
+                name=name, description=about, input=schema.AvailableCommandInput(hints[name]) if name in hints else None
             )
             for name, about, *_ in (*described, (HELP, "what the commands do"))
         ]

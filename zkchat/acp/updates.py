@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, assert_never
 
 from acp import helpers, schema
+from msgspec import Struct
 
 from zkchat.core import CHANGE_TOOLS, DocumentReference, events
 from zkchat.hosting import ASKED_AGAIN, REPLACED, cleaned
@@ -17,14 +18,14 @@ if TYPE_CHECKING:
 
 
 _KINDS: Final[dict[str, schema.ToolKind]] = {"read_document": "read", "read_attachment": "read", "remember": "think"}
-_SEARCHES: Final = ("find_", "list_", "resolve_", "search_", "recall")
 MAX_OUTPUT_CHARS: Final = 2_000
 """Of a result that is shown again when a session is loaded."""
 
 
 def kind_of(name: str) -> schema.ToolKind:
     change = CHANGE_TOOLS.get(name)
-    return change.kind if change else _KINDS.get(name, "search" if name.startswith(_SEARCHES) else "other")
+    searches = name.startswith(("find_", "list_", "resolve_", "search_", "recall"))
+    return change.kind if change else _KINDS.get(name, "search" if searches else "other")
 
 
 def started(call_id: str, name: str, arguments: str, server: str = "") -> schema.ToolCallStart:
@@ -92,14 +93,13 @@ def notice_chunk(text: str, hint: str = "") -> schema.AgentMessageChunk:
     return helpers.update_agent_message_text(f"\n\n> {sentence}\n\n")
 
 
-class NotePlaces:
+class NotePlaces(Struct, frozen=True):
     """Places of notes as clients open them: absolute paths and `file://` addresses."""
 
-    def __init__(self, vault: Path) -> None:
-        self._vault = vault
+    vault: Path
 
     def absolute(self, path: str) -> str:
-        return str(self._vault / path)
+        return str(self.vault / path)
 
     def location(self, reference: DocumentReference) -> schema.ToolCallLocation | None:
         path = _path_inside(reference)
@@ -112,7 +112,7 @@ class NotePlaces:
         for _, reference in in_brief(references, most=MAX_LINKED).rows:
             if not (path := _path_inside(reference)):
                 continue
-            address, lines = (self._vault / path).as_uri(), reference.lines
+            address, lines = (self.vault / path).as_uri(), reference.lines
             if lines:  # in the form that editors write: `#L3-L5`
                 address += f"#L{lines.first}" + (f"-L{lines.last}" if lines.last > lines.first else "")
             # Where a client shows no links, nothing but blanks is left of them.
@@ -165,7 +165,6 @@ class TurnUpdates:
         self.is_cut_off = False
 
     def of(self, event: events.Event) -> Iterator[Update]:
-        """The updates for an event, in order."""
         match event:
             case events.TextDelta():
                 self._said = True

@@ -91,8 +91,6 @@ Limit = Annotated[int, Argument(option="--limit", name="N", least=1, help="Maxim
 
 
 class Parameter(Struct, frozen=True, kw_only=True):
-    """A parameter of an action."""
-
     name: str
     kind: Kind
     default: Any
@@ -166,7 +164,6 @@ class Action(Struct, frozen=True, kw_only=True, dict=True):
         return self.run(vault, **self.values(given, partial(named_place, vault.library)))
 
     def takes(self, kind: Kind) -> Parameter | None:
-        """Its first parameter of a kind."""
         return next((each for each in self.parameters if each.kind == kind), None)
 
 

@@ -12,7 +12,6 @@ from zkchat.core import BriefNote, DailyBrief, FirstOf, NoteDate, OpenTask, Prio
 from zkchat.index import Library, find_daily_note
 from zkchat.render import NumberedRow, Place, RowSection, with_labels
 
-_MAX_TASK: Final = 140
 _SIGNS: Final[dict[Priority, str]] = {"highest": "‼ ", "high": "! ", "lowest": "↓ ", "low": "↓ "}
 _ON_THIS_DAY: Final = {"year": "On this day", "month": "A month ago today", "week": "A week ago today"}
 
@@ -133,7 +132,7 @@ def _task_row(task: OpenTask, today: date) -> NumberedRow:
         told.append(f"{'due' if task.due else 'scheduled'} {_ago(day, today) if is_overdue else soon}")
     told += ["begun"] if task.is_begun else []
     return NumberedRow(
-        name=_SIGNS.get(task.priority, "") + shorten(with_labels(task.text), _MAX_TASK, whole_words=True),
+        name=_SIGNS.get(task.priority, "") + shorten(with_labels(task.text), 140, whole_words=True),
         place=" · ".join([*told, f"{task.path}:{task.line}"]),
         is_doubtful=is_overdue,
         to=Place(path=task.path, line=task.line, name=task.title),

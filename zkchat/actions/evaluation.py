@@ -27,8 +27,6 @@ from zkchat.index import Library, OnThisMachine, find_named_note
 from zkchat.notes import of_period
 from zkchat.render import NumberedRow, Place, RowSection
 
-_UNREAD: Final = frozenset({"unreadable", "extraction", "waiting"})
-"""Warnings of files of which only the name is known."""
 _MAX_TEXT: Final = 160
 
 
@@ -227,7 +225,8 @@ def _stage_of(library: Library, question: Question, path: str) -> _Stage:
     here = library.guarded_for(OnThisMachine())
     if reason := here.withheld(link):
         return _Stage(stage="private", said=f"{path} {reason}: no model ever sees it.")
-    if unread := [each.text for each in library.warnings() if each.path == path and each.kind in _UNREAD]:
+    unread_kinds = {"unreadable", "extraction", "waiting"}
+    if unread := [each.text for each in library.warnings() if each.path == path and each.kind in unread_kinds]:
         return _Stage(stage="unread", said=f"The text of {path} is not searched, only its name: {unread[0]}")
     if not library.is_indexed(path):
         return _Stage(stage="unread", said=f"{path} is not a note, so it is not searched.")

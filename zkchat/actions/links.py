@@ -145,7 +145,6 @@ def neighbours(
 
 
 def _heading(library: Library, path: str) -> str:
-    """Title and path of a note."""
     title = library.title(path)
     return title if title == without_suffix(path) else f"{title} ({path})"
 

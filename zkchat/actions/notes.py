@@ -46,7 +46,6 @@ _MOST_BY_MEANING: Final = 2
 """Of these, below passages that have the words."""
 _CLEARLY_NEAR: Final = 0.2
 """The score of these at least; by the built-in vectors 0.3 is the nearest."""
-_MAX_COMMITS: Final = 1_000
 _Event = tuple[tuple[date, time], NumberedRow]
 """A row, and when it happened."""
 _ORIGINS: Final = {
@@ -297,7 +296,7 @@ def timeline(
         text = record.changes.title + (" (undone)" if record.state == "undone" else "")
         said = f"change {record.id}: {text}"
         events.append(_event(record.at.astimezone(zone), said, kind="edit", text=text, id=str(record.id)))
-    for commit in library.commits(note.path, _MAX_COMMITS):
+    for commit in library.commits(note.path, 1_000):
         at = datetime.fromtimestamp(0, UTC)
         with suppress(OverflowError, OSError, ValueError):  # a repository may hold any number
             at = datetime.fromtimestamp(commit.seconds, zone)

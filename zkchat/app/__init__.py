@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from zkchat.app.conversation import (
         OpenConversation,
         bounds_of,
+        command_context,
         inline_image,
         open_conversation,
         open_goal_run,
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     )
     from zkchat.app.conversation_core import ConversationOptions, ModelCatalogue, WritingOptions
     from zkchat.app.document_links import VaultDocumentLinks
-    from zkchat.app.imports import Stored, mark_local, read_import, read_import_text, store_conversations
+    from zkchat.app.imports import Stored, mark_local, read_import, read_import_text, store_conversation
     from zkchat.app.library import (
         NOT_INSTALLED,
         FreshIndex,
@@ -86,10 +87,7 @@ if TYPE_CHECKING:
         find_host_entry,
         local_folders_set,
         missing_folders,
-        offer_within_setup,
-        offered_services,
         server_command,
-        service_settings,
         top_folders,
         with_settings,
         write_setup,
@@ -98,9 +96,8 @@ if TYPE_CHECKING:
     from zkchat.app.trust import ProfileStore, VaultTrust, describe_item, left_out_sentence, page_item, page_text
     from zkchat.app.workspace import (
         UNATTENDED,
-        FileReviewer,
         Notices,
-        Unattended,
+        UserInterface,
         Workspace,
         calendar_for,
         load_workspace,
@@ -118,5 +115,6 @@ if TYPE_CHECKING:
         open_editing,
     )
     from zkchat.config import as_key, shown_key
+    from zkchat.models import SETUP_HELPS, services_with_key
 else:
     __getattr__ = lazy_names(__name__, __file__)

@@ -1,10 +1,12 @@
 """One conversation: opened from its vault, session, model and agent, closed at the end; goal runs over it."""
 
+from base64 import b64decode, b64encode
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -22,15 +24,19 @@ from zkchat.app.models import (
     tokenizer_of,
 )
 from zkchat.app.paths import Paths
-from zkchat.app.stores import open_session_store
+from zkchat.app.settings import known_keys
+from zkchat.app.stores import open_said, open_session_store
 from zkchat.app.trust import ProfileStore, VaultTrust, page_item
 from zkchat.app.workspace import FileReviewer, Workspace, load_workspace
-from zkchat.app.writing import open_change_store
+from zkchat.app.writing import daily_note_settings, open_change_store
 from zkchat.chat import (
     Asked,
     Conversation,
     ConversationCore,
+    GoalBounds,
+    GoalRun,
     Journal,
+    PlanReviewer,
     Profiles,
     ReadOutside,
     Relevance,
@@ -73,15 +79,13 @@ from zkchat.notes import MAX_FILE_BYTES, digest_of, encode_image, inspect_image
 from zkchat.sessions import UnavailableSessions
 
 if TYPE_CHECKING:
-    from zkchat.chat import GoalBounds, GoalRun, PlanReviewer
+    from zkchat.app.conversation_core import ModelCatalogue
+    from zkchat.repl import CommandContext, Surface, VaultView
 
 
 def open_goal_run(
-    environment: Environment,
-    opened: "OpenConversation",
-    bounds: "GoalBounds",
-    plan_reviewer: "PlanReviewer | None" = None,
-) -> "GoalRun":
+    environment: Environment, opened: "OpenConversation", bounds: GoalBounds, plan_reviewer: PlanReviewer | None = None
+) -> GoalRun:
     """A goal run in this conversation; without a reviewer, the model's plan is worked on as it is."""
     conversation = opened.conversation
     return chat.GoalRun(
@@ -94,9 +98,52 @@ def open_goal_run(
     )
 
 
+def command_context(
+    environment: Environment,
+    opened: "OpenConversation",
+    surface: "Surface",
+    view: "VaultView",
+    models: "ModelCatalogue",
+    *,
+    plan_reviewer: PlanReviewer | None = None,
+    editing: tuple[str, Callable[[str, int | None], bool]] = ("", lambda _path, _line: False),
+    **of_terminal: Any,
+) -> "CommandContext":
+    """What slash commands of this conversation work on, and what of the terminal only a chat there has: `editing` is
+    the name of the user's editor, and what opens a document in it."""
+    from zkchat.repl import CommandContext, VaultBrowser  # which bring the libraries of a prompt
+
+    goals = open_goal_run(environment, opened, bounds_of(opened.settings), plan_reviewer)
+    goals.way_back = lambda _: "/goal resume continues it."
+    return CommandContext(
+        conversation=opened.conversation,
+        store=opened.store,
+        changes=opened.changes,
+        surface=surface,
+        links=opened.document_links,
+        items=chat.SessionItems(opened.conversation),
+        browser=VaultBrowser(
+            library=opened.library,
+            view=view,
+            editor=editing[0],
+            edit=editing[1],
+            open_with=opened.settings.ui.open_with,
+            daily_notes=partial(daily_note_settings, opened.paths.vault),
+        ),
+        now=environment.now,
+        models=models,
+        goals=goals,
+        servers=opened.conversation.servers,
+        embedding_progress=opened.library.embedding_progress,
+        said=partial(open_said, opened.workspace, opened.store),
+        keys=known_keys(environment, opened.settings),
+        **of_terminal,
+    )
+
+
 def bounds_of(
     settings: Settings, steps: int | None = None, tokens: int | None = None, minutes: float | None = None
-) -> "GoalBounds":
+) -> GoalBounds:
     """The bounds that the user named, else those of the settings."""
     if minutes is not None and not minutes > 0:  # nor NaN
         raise UsageError("A goal needs some time.", hint="Give more than 0 minutes: --minutes 5")
@@ -104,9 +151,9 @@ def bounds_of(
     return chat.GoalBounds(steps=steps or goal.steps, tokens=tokens or goal.tokens, minutes=minutes or goal.minutes)
 
 
-def session_with_open_goal(store: SessionStore, most: int = 50) -> str | None:
+def session_with_open_goal(store: SessionStore) -> str | None:
     """The id of the session, of those used last, whose goal can be gone on with."""
-    for session in store.sessions()[:most]:
+    for session in store.sessions()[:50]:
         goals = [entry.body.goal for entry in store.entries(session.id) if isinstance(entry.body, GoalEntry)]
         if goals and goals[-1].can_go_on:
             return session.id
@@ -184,8 +231,6 @@ def named_images(environment: Environment, vault: Path, files: Sequence[Path]) -
 
 def inline_image(name: str, data: str) -> ImagePart:
     """An image without a file, in base 64, made smaller: it is stored with its message. Raises `ImageUnusable`."""
-    from base64 import b64decode, b64encode
-
     if len(data) > MAX_FILE_BYTES * 4 // 3:
         raise ImageUnusable(f"{name} is larger than {MAX_FILE_BYTES:,} bytes.")
     try:
@@ -412,7 +457,6 @@ class OpenConversation(Struct, frozen=True, kw_only=True):
     refresher: NoteIndexRefresher
     workspace: Workspace
     live: LiveSettings
-    """The settings as they are now."""
     chosen: str
     """Why it is this model, where the user has not said."""
     offer: str
@@ -431,7 +475,6 @@ class OpenConversation(Struct, frozen=True, kw_only=True):
 
     @property
     def document_links(self) -> VaultDocumentLinks:
-        """Links to the documents of an answer."""
         return VaultDocumentLinks(self.paths.vault, self.conversation.library, self.settings.ui.open_with)
 
 

@@ -46,8 +46,6 @@ Store = TypeVar("Store", bound=DurableDatabase)
 
 
 class DurableFile(Struct, Generic[Store], frozen=True):
-    """The file of a store that may not be there yet."""
-
     workspace: Workspace
     name: str
     open_store: Callable[..., Recovered[Store]]

@@ -4,7 +4,7 @@ import os
 from datetime import datetime
 from itertools import count
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final, Literal
+from typing import IO, Final, Literal
 from zipfile import ZipFile
 
 from msgspec import Struct
@@ -27,15 +27,9 @@ from zkchat.core import (
     open_regular,
 )
 from zkchat.index import Library
-
-if TYPE_CHECKING:
-    from zkchat.sessions import Imported, ImportedFile
-
+from zkchat.sessions import Imported, ImportedFile
 
 MAX_BYTES: Final = 256_000_000
-_ZIP: Final = b"PK\x03\x04"
-_CONVERSATIONS: Final = ("conversations", "chat_sessions")
-"""How the names of the files begin that hold the conversations of an export."""
 State = Literal["new", "extended", "known"]
 
 
@@ -54,39 +48,38 @@ class Stored(Struct, frozen=True, kw_only=True):
         return "known" if not self.added else "new" if self.added == self.messages else "extended"
 
 
-def read_import(file: Path, *, now: datetime) -> "ImportedFile":
+def read_import(file: Path, *, now: datetime) -> ImportedFile:
     """The conversations of a file, whose form is told by its content. Raises `SessionError`, and `OSError`."""
     with open_regular(file) as stream:
         beginning = stream.read(16)
         stream.seek(0)
         if beginning == sessions.SIGNATURE:
             return sessions.read_value(sessions.read_llm_logs(file), now=now, form="llm log")
-        if beginning.startswith(_ZIP):
+        if beginning.startswith(b"PK\x03\x04"):
             return _read_zip(stream, now)
         if os.fstat(stream.fileno()).st_size > MAX_BYTES:
             raise _too_large()
         return read_import_text(_text(_bounded(stream)), now=now)
 
 
-def read_import_text(text: str, *, now: datetime) -> "ImportedFile":
+def read_import_text(text: str, *, now: datetime) -> ImportedFile:
     if len(text) > MAX_BYTES:
         raise _too_large()
     return sessions.read_conversations(text, now=now)
 
 
-def _read_zip(stream: IO[bytes], now: datetime) -> "ImportedFile":
+def _read_zip(stream: IO[bytes], now: datetime) -> ImportedFile:
     """The conversations of an export as it is sent: nothing is unpacked onto the disk."""
     found: list[ImportedFile] = []
     left = MAX_BYTES
     try:
         with ZipFile(stream) as archive:
             listed = [name for name in archive.namelist()[:200_000] if name.endswith((".json", ".jsonl"))]
-            named = [name for name in listed if name.rsplit("/", 1)[-1].startswith(_CONVERSATIONS)]
+            named = [name for name in listed if name.rsplit("/", 1)[-1].startswith(("conversations", "chat_sessions"))]
             chosen = named or (listed if len(listed) == 1 else [])
             if not chosen:
                 raise SessionError(
-                    "The .zip has no conversations.json.",
-                    hint="Unzip it, and import the file with the conversations.",
+                    "The .zip has no conversations.json.", hint="Unzip it, and import the file with the conversations."
                 )
             for name in sorted(chosen):
                 with archive.open(name) as member:
@@ -121,15 +114,7 @@ def _too_large() -> SessionError:
     )
 
 
-def store_conversations(store: SessionStore, found: "ImportedFile", *, is_trial: bool = False) -> list[Stored]:
-    """Store each conversation as a session; one that is there already is extended by the messages that it lacks.
-
-    A trial only tells what would become of each.
-    """
-    return [_store(store, imported, is_trial=is_trial) for imported in found.conversations]
-
-
-def mark_local(found: "ImportedFile", environment: Environment, vault: Path | None) -> "ImportedFile":
+def mark_local(found: ImportedFile, environment: Environment, vault: Path | None) -> ImportedFile:
     """The same, where messages that name a note of this vault which is to stay here, and all after them, are local."""
     if not any(message.references for imported in found.conversations for message in imported.messages.values()):
         return found
@@ -138,7 +123,7 @@ def mark_local(found: "ImportedFile", environment: Environment, vault: Path | No
     return replace(found, conversations=marked)
 
 
-def _with_local_marked(imported: "Imported", library: Library) -> "Imported":
+def _with_local_marked(imported: Imported, library: Library) -> Imported:
     local: set[str] = set()
     bodies: list[EntryBody] = []
     for body in imported.bodies:
@@ -152,7 +137,11 @@ def _with_local_marked(imported: "Imported", library: Library) -> "Imported":
     return replace(imported, bodies=bodies)
 
 
-def _store(store: SessionStore, imported: "Imported", *, is_trial: bool) -> Stored:
+def store_conversation(store: SessionStore, imported: Imported, *, is_trial: bool) -> Stored:
+    """Store a conversation as a session; one that is there already is extended by the messages that it lacks.
+
+    A trial only tells what would become of it.
+    """
     total = imported.message_count
     for attempt in count():
         session_id = sessions.derived_id(imported.key, attempt)
@@ -170,7 +159,7 @@ def _store(store: SessionStore, imported: "Imported", *, is_trial: bool) -> Stor
     raise AssertionError
 
 
-def _extension(store: SessionStore, session_id: str, imported: "Imported") -> tuple[bool, list[EntryBody], int] | None:
+def _extension(store: SessionStore, session_id: str, imported: Imported) -> tuple[bool, list[EntryBody], int] | None:
     """Whether a session that is there begins alike, what it lacks of a conversation, and how many messages that are.
 
     None where there is no such session.

@@ -10,6 +10,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from zkchat import models, storage
@@ -62,9 +63,6 @@ if TYPE_CHECKING:
     from zkchat.core import TextExtractor
     from zkchat.models import OnnxEmbedder, ServerEmbedder
     from zkchat.storage import FolderWatch
-
-
-_PROVIDERS: Final = ("ollama", "openai")
 
 
 class ServerEmbedders:
@@ -139,7 +137,7 @@ def _embedder(workspace: Workspace, name: str) -> "ServerEmbedder | OnnxEmbedder
     provider, _, model = name.partition(":")
     if provider == "local":
         return models.OnnxEmbedder(workspace.environment.cache_dir / "models" / model)
-    if not model or provider not in _PROVIDERS:
+    if not model or provider not in {"ollama", "openai"}:
         return None
     from zkchat.app.models import provider_context
 
@@ -168,8 +166,6 @@ def _embedder(workspace: Workspace, name: str) -> "ServerEmbedder | OnnxEmbedder
 
 PACKAGE: Final = "pypdfium2"
 NOT_INSTALLED: Final = f"Reading PDFs needs the package {PACKAGE}, which is not installed."
-TURNED_OFF: Final = "PDFs are not read, because vault.pdf is off."
-TURN_ON: Final = "To read them: zkchat config set vault.pdf true"
 MAX_SECONDS_BEFORE_SEARCH: Final = 1.0
 """That a search or a question waits for texts of PDFs. `zkchat config index` extracts all."""
 
@@ -177,16 +173,15 @@ MAX_SECONDS_BEFORE_SEARCH: Final = 1.0
 def unread_reason(workspace: Workspace) -> tuple[str, str] | None:
     """Why PDFs are not read here, and what helps; None where they are."""
     if not workspace.settings.vault.pdf:
-        return TURNED_OFF, TURN_ON
+        return "PDFs are not read, because vault.pdf is off.", "To read them: zkchat config set vault.pdf true"
     return None if find_spec(PACKAGE) else (NOT_INSTALLED, f"Install it: {install_command('pdf')}")
 
 
-class UnreadPdfs:
+class UnreadPdfs(Struct, frozen=True):
     """Implements `ExtractedTexts` where PDFs are not read: who asks for one is told why."""
 
-    def __init__(self, message: str, hint: str) -> None:
-        self._message = message
-        self._hint = hint
+    message: str
+    hint: str
 
     def covers(self, path: str) -> bool:  # noqa: ARG002 - a PDF is an attachment like any other
         return False
@@ -195,7 +190,7 @@ class UnreadPdfs:
         return None
 
     def latest(self, path: str) -> ExtractedText | None:
-        raise PdfUnread(f"{path}: {self._message}", hint=self._hint)
+        raise PdfUnread(f"{path}: {self.message}", hint=self.hint)
 
 
 def open_pdf_texts(
@@ -217,9 +212,6 @@ def open_pdf_texts(
 
     return store, lambda files, index: TextExtraction(files, index, store, extractor)
 
-
-MAX_INDEXING_PROCESSES = 2
-"""That share a long indexing; each takes some 100 MB, and more of them wait for the one that writes."""
 
 MAX_EMBEDDED_BEFORE_SEARCH = 2048
 """Sections that get their vectors before a search: some tenths of a second, once. `zkchat config index` does all."""
@@ -256,7 +248,6 @@ def open_note_library(
 
 
 def _open_with_index(stack: ExitStack, workspace: Workspace, path: Path, live: "LiveSettings | None") -> Library:
-    """The notes with the index at this path."""
     index = stack.enter_context(closing(SqliteNoteIndex(path)))
     embedders = ServerEmbedders(workspace)
     vectors = VectorSearch(  # of the wanted method, with static ones behind those of a server
@@ -284,11 +275,12 @@ def _open_with_index(stack: ExitStack, workspace: Workspace, path: Path, live: "
         live.follow(embedders.end_if_changed)
     vault, environment = workspace.paths.vault, workspace.environment
     history = GitHistory(vault, environment.variables, environment.temporary_folders)
+    # Each takes some 100 MB, and more wait for the one that writes.
     library = Library.over(
         files,
         index,
         vectors,
-        workers=ProcessPool(min(MAX_INDEXING_PROCESSES, os.cpu_count() or 1)),
+        workers=ProcessPool(min(2, os.cpu_count() or 1)),
         options=LibraryOptions(
             local_only=live.local_only if live else local_globs(workspace),
             templates=partial(template_folders, vault),
@@ -366,11 +358,7 @@ class NoteIndexRefresher:
     """Brings it up to date; also checks the folders of `privacy.local_only`, once for each change."""
 
     def __init__(
-        self,
-        library: Library,
-        provider: ModelProvider,
-        live: "LiveSettings",
-        options: "ConversationOptions",
+        self, library: Library, provider: ModelProvider, live: "LiveSettings", options: "ConversationOptions"
     ) -> None:
         self._library = library
         self._provider = provider

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,10 +21,7 @@ from zkchat.config import (
     server_item,
 )
 from zkchat.core import HOW_TO_APPROVE, ConfigError, ServerDefinition, ServerOrigin, ToolServers, install_command
-
-if TYPE_CHECKING:
-    from zkchat.models import McpServers
-
+from zkchat.models import McpServers
 
 DefinedState = Literal["enabled", "disabled", "not_approved", "variable_missing", "invalid"]
 
@@ -97,7 +94,6 @@ def _described(workspace: Workspace, parsed: ParsedServers, origin: ServerOrigin
 
 
 def _state(workspace: Workspace, definition: ServerDefinition) -> tuple[DefinedState, str, str]:
-    """The state, the problem and the warning."""
     if not definition.is_enabled:
         return "disabled", "", ""
     if definition.origin == "vault" and not VaultTrust(workspace.paths).is_approved(server_item(definition)):
@@ -130,7 +126,7 @@ def expanded_definition(workspace: Workspace, definition: ServerDefinition) -> S
 @contextmanager
 def connect_servers(
     workspace: Workspace, definitions: Sequence[ServerDefinition], *, at_once: bool = True
-) -> "Iterator[McpServers]":
+) -> Iterator[McpServers]:
     """Begin to connect, or leave that to `start`; at the end all of them are closed."""
     servers = models.McpServers(
         definitions,

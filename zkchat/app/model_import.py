@@ -23,7 +23,6 @@ from zkchat.core import UsageError, locked, resolve_link
 from zkchat.models import SERVICES
 
 _MAX_BYTES: Final = 4_000_000
-_MAX_MODELS: Final = 500
 Table = Mapping[str, object]
 
 _ADDRESS: Final = ("base_url", "baseURL", "baseUrl", "apiBase", "api_base", "api_url", "api_base_url")
@@ -82,7 +81,7 @@ def import_models(paths: Paths, file: Path, *, dry_run: bool = False) -> list[Fo
     settings = resolve_link(paths.user_config)
     present = read_table(settings).get("models", {})
     seen: set[str] = set()
-    found = [_read(name, provider, model, seen) for name, provider, model in _entries(_parse(file))][:_MAX_MODELS]
+    found = [_read(name, provider, model, seen) for name, provider, model in _entries(_parse(file))][:500]
     for model in found:
         if isinstance(present, Mapping) and model.name in present:
             model.why_not = "your settings have a model of this name"

@@ -1,15 +1,15 @@
 """The models that there are, the one of a conversation, and those that a chat may switch to."""
 
+import asyncio
 from collections.abc import Callable, Container, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from zkchat.app.trust import VaultTrust
-from zkchat.app.workspace import SettingsStamp, Workspace, local_globs, settings_stamp
+from zkchat.app.workspace import Workspace, local_globs, settings_stamp
 from zkchat.chat import FALLBACK_ENCODING, CachedTokenizer, tokenizer_for
 from zkchat.config import Settings
 from zkchat.core import (
@@ -32,8 +32,10 @@ from zkchat.models import (
     ModelSettings,
     NamedModel,
     OfferedModel,
+    Progress,
     ProviderContext,
     ProviderDescriptor,
+    Weights,
     choose,
     descriptor_of,
     descriptors,
@@ -42,13 +44,6 @@ from zkchat.models import (
     is_loopback,
     resolve_name,
 )
-
-if TYPE_CHECKING:
-    from zkchat.models import Progress, Weights
-
-
-TAKEN_BACK: Final = "You revoked an approval for this vault, so nothing more is sent to a model."
-BEGIN_ANEW: Final = "Restart zkchat, or choose the model again: /model NAME"
 
 
 class LiveSettings:
@@ -68,7 +63,7 @@ class LiveSettings:
         """Whether something is no longer approved that was when all of this was opened."""
         self._stamp = workspace.stamp
         self._files = workspace.paths.user_config, workspace.paths.vault_config
-        self._present = self._present_files(workspace.stamp)
+        self._present = {file for file in self._files if workspace.stamp.get(file)}
         """The files of settings that were there at some time."""
         self._approved = VaultTrust(workspace.paths).approved()
         self._followers: list[Callable[[Workspace], str]] = []
@@ -106,7 +101,10 @@ class LiveSettings:
     def check_trust(self) -> None:
         """Raises `ConfigError` where an approval was taken back: what was opened may rest on it."""
         if self.is_taken_back:
-            raise ConfigError(TAKEN_BACK, hint=BEGIN_ANEW)
+            raise ConfigError(
+                "You revoked an approval for this vault, so nothing more is sent to a model.",
+                hint="Restart zkchat, or choose the model again: /model NAME",
+            )
 
     def _read_again(self) -> None:
         """Where the settings cannot be used, those from before count, and it is not known which notes are local."""
@@ -124,17 +122,10 @@ class LiveSettings:
 
     def _missing(self) -> str:
         """A sentence where a file of settings is gone that was there: some editors take it away while they save it."""
-        now = self._present_files(self._stamp)
+        now = {file for file in self._files if self._stamp.get(file)}
         gone = [file for file in self._files if file in self._present - now]
         self._present |= now
         return f"The settings file {gone[0]} is gone: put it back, even empty, or restart zkchat." if gone else ""
-
-    def _present_files(self, stamp: SettingsStamp) -> set[Path]:
-        return {file for file in self._files if stamp.get(file)}
-
-
-_FOREIGN_TOKENIZER_FACTOR = 1.2
-"""Tokens of an unknown tokenizer for each of ours, rather high than low."""
 
 
 class ModelInUse(Struct, frozen=True, kw_only=True):
@@ -177,7 +168,6 @@ def _named_model(workspace: Workspace, name: str) -> NamedModel:
 
 
 def provider_sections(settings: Settings) -> Mapping[str, Mapping[str, object]]:
-    """The sections of the settings that have the name of a provider."""
     return {name: asdict(getattr(settings, name)) for name in PROVIDERS if hasattr(settings, name)}
 
 
@@ -264,7 +254,7 @@ def tokenizer_of(provider: ModelProvider) -> tuple[Tokenizer, float]:
         return CachedTokenizer(own), 1.0
     tokenizer = tokenizer_for(info.tokenizer, otherwise="" if descriptor.in_process else FALLBACK_ENCODING)
     is_known = descriptor.in_process or tokenizer.exact
-    return CachedTokenizer(tokenizer), 1.0 if is_known else _FOREIGN_TOKENIZER_FACTOR
+    return CachedTokenizer(tokenizer), 1.0 if is_known else 1.2  # of its tokens for each of ours, rather high than low
 
 
 def preload_client(provider: str) -> None:
@@ -284,8 +274,6 @@ async def survey_models(workspace: Workspace, in_use: ModelInfo | None = None) -
 
     `in_use` is the model that answers now; without it, that is the one that the settings choose.
     """
-    import asyncio
-
     context = provider_context(workspace)
     own = {name: server for name in context.models if (server := _own_server(name, context))}
     known = {**{each.name: (each, context) for each in descriptors()}, **own}
@@ -351,7 +339,6 @@ def _own_server(name: str, context: ProviderContext) -> tuple[ProviderDescriptor
 
 
 def _listed_names(name: str) -> set[str]:
-    """The names by which a model may be listed."""
     provider, _, id_ = name.partition(":")
     if not id_ or provider not in PROVIDERS:
         return {name}
@@ -433,8 +420,6 @@ async def verify_model(workspace: Workspace, name: str) -> ModelInfo:
 
 def check_model(workspace: Workspace, model: ModelInUse) -> str:
     """Check a model, and describe it: its server is asked, because a name alone says nothing. Raises `ZkchatError`."""
-    import asyncio
-
     descriptor, _, context = find(model.name, provider_context(workspace))
     return asyncio.run(descriptor.check(model.provider, context))
 
@@ -462,14 +447,14 @@ def _server_facts(workspace: Workspace, descriptor: ProviderDescriptor) -> str:
     return "; ".join(facts)
 
 
-def pull_model(environment: Environment, weights: "Weights", progress: "Progress") -> Path:
+def pull_model(environment: Environment, weights: Weights, progress: Progress) -> Path:
     """Fetch a model into the cache folder, and return its path."""
     from zkchat.models import gguf
 
     return gguf.pull(weights, environment.cache_dir, progress, variables=environment.variables)
 
 
-def weights_of(name: str) -> "Weights":
+def weights_of(name: str) -> Weights:
     """What `pull_model` fetches. Raises `UsageError` for what is not known."""
     from zkchat.models import gguf
 

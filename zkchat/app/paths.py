@@ -9,8 +9,6 @@ from zkchat.config import read_default_vault
 from zkchat.core import ConfigError, Environment, LostDefaultVault, UnconfirmedVault, VaultError
 from zkchat.storage import FolderCount, KnownVaults, vault_files
 
-MARKERS = (".zkchat", ".obsidian")
-"""Folders that mark a vault."""
 MAX_NOTES_COUNTED = 10_000
 _FILE_SYSTEM_ROOT = Path("/")
 """Never a vault. On Windows no resolved path equals it: a whole drive there may well be one."""
@@ -38,8 +36,6 @@ class Paths(Struct, frozen=True, kw_only=True):
 
 
 class FoundFolder(Struct, frozen=True, kw_only=True):
-    """The folder that a command is about."""
-
     path: Path
     is_named: bool
     """By the flag, by $ZKCHAT_VAULT or by the user's setting `vault.default`."""
@@ -62,7 +58,7 @@ def find_paths(environment: Environment, vault: Path | None, *, needs_vault: boo
     root = find_vault(environment, vault) if needs_vault else find_settings_folder(environment, vault).path
     return Paths(
         vault=root,
-        user_config=_user_config(environment),
+        user_config=environment.config_dir / "config.toml",
         vault_config=root / ".zkchat" / "config.toml",
         data=environment.data_dir,
         cache=environment.cache_dir,
@@ -79,7 +75,6 @@ def find_vault(environment: Environment, vault: Path | None) -> Path:
 
 
 def unconfirmed(found: FoundFolder) -> UnconfirmedVault:
-    """The error for a folder that is no vault."""
     if found.is_home:
         return UnconfirmedVault(
             f"Your home folder {found.path} is not used as a vault unless you say so.",
@@ -112,7 +107,7 @@ def find_settings_folder(environment: Environment, vault: Path | None) -> FoundF
 
 def default_vault(environment: Environment) -> FoundFolder | None:
     """The folder of `vault.default`. Raises `LostDefaultVault` where it cannot be used, and `ConfigError`."""
-    path, origin = read_default_vault(_user_config(environment), environment.variables)
+    path, origin = read_default_vault(environment.config_dir / "config.toml", environment.variables)
     if not path:
         return None
     try:
@@ -123,10 +118,6 @@ def default_vault(environment: Environment) -> FoundFolder | None:
             hint="Choose another: zkchat setup. Or give one: --vault FOLDER",
         ) from error
     return _describe(environment, folder, known_vaults(environment), is_named=True)
-
-
-def _user_config(environment: Environment) -> Path:
-    return environment.config_dir / "config.toml"
 
 
 def _vault_around(environment: Environment) -> FoundFolder | None:
@@ -162,7 +153,7 @@ def _describe(environment: Environment, folder: Path, known: KnownVaults, *, is_
     return FoundFolder(
         path=folder,
         is_named=is_named,
-        is_marked=any((folder / name).is_dir() for name in MARKERS),
+        is_marked=any((folder / name).is_dir() for name in (".zkchat", ".obsidian")),
         is_confirmed=folder in known,
         is_home=folder == environment.home.resolve(),
     )

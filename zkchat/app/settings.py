@@ -159,7 +159,6 @@ class SettingsEditor(Struct, frozen=True):
             return SettingChange(file=file, is_approved=self._approve(before, requests))
 
     def unset(self, key: str) -> SettingChange:
-        """Remove a setting from the file."""
         from zkchat.config import edit
 
         file, beneath = self._file

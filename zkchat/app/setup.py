@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from zkchat.app.paths import FoundFolder, Paths, find_paths, known_vaults
-from zkchat.app.settings import BASE_URL, LOCK_SECONDS, SettingsEditor, check_setting
+from zkchat.app.settings import LOCK_SECONDS, SettingsEditor, check_setting
 from zkchat.config import (
     HOSTS,
     ExpansionError,
@@ -23,8 +23,7 @@ from zkchat.config import (
     server_table,
     set_entries,
 )
-from zkchat.core import Environment, HostedService, ServerDefinition, UsageError, locked, resolve_link
-from zkchat.models import SETUP_HELPS, services_with_key
+from zkchat.core import Environment, ServerDefinition, UsageError, locked, resolve_link
 from zkchat.subprocesses import find_program
 
 MODEL: Final = "model"
@@ -41,8 +40,6 @@ class SetupPlan(Struct, frozen=True, kw_only=True):
 
 
 class SetupResult(Struct, frozen=True, kw_only=True):
-    """What was written, and where."""
-
     file: Path
     written: Mapping[str, str]
     is_new_vault: bool
@@ -101,11 +98,6 @@ def missing_folders(vault: Path, typed: str) -> list[str]:
     return [name for name in plain if not is_there(name)]
 
 
-def offered_services(environment: Environment) -> list[HostedService]:
-    """Hosted services for which the environment holds a key."""
-    return services_with_key(environment.variables)
-
-
 def default_vault_setting(folder: FoundFolder) -> dict[str, str]:
     """The setting that makes a folder the default vault; none for a name that is no text, which no file can hold."""
     try:
@@ -115,22 +107,11 @@ def default_vault_setting(folder: FoundFolder) -> dict[str, str]:
     return {"vault.default": str(folder.path)}
 
 
-def offer_within_setup(offer: str) -> str:
-    """What could be set up, without the advice to run the setup."""
-    return offer.replace(SETUP_HELPS, "")
-
-
 WITHOUT_KEY: Final = {"openai.api_key_env": "ZKCHAT_NO_KEY"}
 """What an address is tried with that somebody has only typed: the key of another service does not go there."""
 
 
-def service_settings(service: HostedService) -> dict[str, str]:
-    key = {"openai.api_key_env": service.key_variable} if service.key_variable else {}
-    return {BASE_URL: service.base_url, **key}
-
-
 def with_settings(environment: Environment, settings: Mapping[str, str]) -> Environment:
-    """The environment as if these settings were set."""
     variables = {f"ZKCHAT_{key.upper().replace('.', '__')}": value for key, value in settings.items()}
     return replace(environment, variables={**environment.variables, **variables})
 
@@ -172,14 +153,6 @@ class ServerEditor(Struct, frozen=True):
         """Remove a definition, whether it can be used or not; whether it was there."""
         with locked(self.paths.settings_lock, seconds=LOCK_SECONDS):
             return remove_entry(self.file, _TABLE, name)
-
-    @property
-    def is_read_by_others(self) -> bool:
-        """Whether other users of this machine may read the file."""
-        try:
-            return bool(self.file.stat().st_mode & 0o077)
-        except OSError:
-            return False
 
 
 def server_command(environment: Environment, vault: Path, *, is_local: bool, may_write: bool) -> list[str]:

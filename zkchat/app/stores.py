@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from zkchat.chat import ConversationSearch, Memory, Profiles
     from zkchat.core import CatalogRow, SessionsSaid
 
-    FactStore = SqliteMemories | LazyMemories
+FactStore = SqliteMemories | LazyMemories
 
 
 @contextmanager
@@ -56,7 +56,7 @@ def open_session_store(workspace: Workspace) -> Iterator[tuple[SqliteSessions | 
 
 
 @contextmanager
-def open_memory(workspace: Workspace) -> Iterator[tuple["FactStore", "Memory", tuple[str, ...]]]:
+def open_memory(workspace: Workspace) -> Iterator[tuple[FactStore, "Memory", tuple[str, ...]]]:
     """The facts of a vault, the memory over them, and what happened to their file, if anything."""
     file = DurableFile(workspace, "memories.db", open_memories)
     store, notices = file.recover() if file.exists() else (LazyMemories(file.exists, file.open), ())
@@ -75,10 +75,6 @@ def open_message_search(workspace: Workspace) -> "Iterator[ConversationSearch]":
         yield chat.ConversationSearch(index, embedder)
 
 
-_SAID: Final = 200
-"""Messages that are looked at: many may be of one session."""
-
-
 @contextmanager
 def open_said(workspace: Workspace, store: SessionStore) -> "Iterator[SessionsSaid]":
     """It is asked with each key that is typed: what was read for one is kept for the next."""
@@ -86,7 +82,8 @@ def open_said(workspace: Workspace, store: SessionStore) -> "Iterator[SessionsSa
 
         def said(words: str, *, with_read: bool = False) -> list[str]:
             search.catch_up(store)
-            found = search.look_up(store, words, calendar_of(workspace), limit=_SAID, with_read=with_read)
+            # Of many messages, for they may be of one session.
+            found = search.look_up(store, words, calendar_of(workspace), limit=200, with_read=with_read)
             return [*dict.fromkeys(hit.session for hit in found)]
 
         yield said
@@ -139,9 +136,7 @@ class StoredNames(Struct, frozen=True):
 
     def mcp_hosts(self) -> list[str]:
         """Programs whose MCP servers can be taken over."""
-        from zkchat.config import HOSTS
-
-        return [host.name for host in HOSTS]
+        return [host.name for host in config.HOSTS]
 
     def settings(self) -> list[tuple[str, str]]:
         """The keys of all settings, with what they mean; those of models that the user has named too."""

@@ -24,6 +24,7 @@ from zkchat.core import (
     UsageError,
     VaultError,
     VaultItem,
+    counted,
     database_item,
     describe_for_approval,
     shorten,
@@ -134,15 +135,15 @@ def describe_item(item: VaultItem) -> Iterator[str]:
         case "database":
             yield f"{int(item.content):,} bytes"
         case "agent":
-            yield _size(item.content)
+            yield counted(len(item.content), "character")
             yield from _describe_agent(item)
         case "page":
-            yield _size(item.content)
+            yield counted(len(item.content), "character")
             if imported := chat.imports_of(item.content):
                 yield shorten(f"includes the text of {', '.join(imported)}", 2 * _EXCERPT_LENGTH)
             yield _excerpt(item.content)
         case "rule":
-            yield _size(item.content)
+            yield counted(len(item.content), "character")
             yield _excerpt(item.content)
         case "server":
             yield from describe_for_approval(server_of(item))
@@ -164,11 +165,6 @@ def _describe_agent(item: VaultItem) -> Iterator[str]:
     if item.name.casefold() in chat.BUILT_IN:
         yield "replaces zkchat's built-in agent of this name"
     yield _excerpt(agent.text)
-
-
-def _size(text: str) -> str:
-    count = len(text)
-    return f"{count:,} character{'s' * (count != 1)}"
 
 
 def _excerpt(text: str) -> str:

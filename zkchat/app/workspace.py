@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from datetime import tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, get_args
+from zoneinfo import ZoneInfo
 
 from msgspec import Struct
 
@@ -83,21 +83,13 @@ def _load(environment: Environment, paths: Paths, model: str | None, agent: Agen
 def calendar_of(workspace: Workspace) -> Calendar:
     """By the settings and the clock, as they are now."""
     settings = workspace.settings.calendar
-    now = workspace.environment.now().astimezone(_zone(settings.time_zone))
+    zone = ZoneInfo(settings.time_zone) if settings.time_zone else SystemTimeZone()
+    now = workspace.environment.now().astimezone(zone)
     return Calendar(now, first_weekday=get_args(Weekday).index(settings.first_day_of_week))
 
 
 def calendar_for(environment: Environment, vault: Path | None) -> Calendar:
-    """The calendar that counts in a vault."""
     return calendar_of(load_workspace(environment, vault))
-
-
-def _zone(name: str) -> tzinfo:
-    if not name:
-        return SystemTimeZone()
-    from zoneinfo import ZoneInfo
-
-    return ZoneInfo(name)
 
 
 def local_folders_of(workspace: Workspace) -> list[LocalFolder]:
@@ -130,54 +122,28 @@ FileReviewer = Callable[[Path, str], bool]
 """Whether the file may be sent, to whom the words say."""
 
 
-class UserInterface(Protocol):
-    """Shows progress and asks for consent."""
-
-    @property
-    def reviewer(self) -> "Reviewer | None":
-        """Who is asked about compactions; None where nobody can be asked."""
-
-    @property
-    def change_reviewer(self) -> "ChangeReviewer | None":
-        """Who is asked about changes to notes; None where nobody can be asked."""
-
-    @property
-    def call_reviewer(self) -> "CallReviewer | None":
-        """Who is asked about calls of MCP servers' tools; None where nobody can be asked."""
-
-    @property
-    def file_reviewer(self) -> FileReviewer | None:
-        """Who is asked whether a file outside the vault is sent; None where nobody can be asked."""
-
-    def may_remember(self, text: str) -> bool:
-        """Show the user what a model wants to be kept. Whether they agree."""
-
-    def indexing_progress(self) -> "AbstractContextManager[Progress | None]":
-        """Show how far the indexing is, if there is somebody to see it."""
-
-    def waiting(self, what: str) -> AbstractContextManager[object]:
-        """Show what is waited for, and for how long, if there is somebody to see it."""
-
-
-class Unattended:
-    """Implements `Notices` and `UserInterface` where there is nobody: nothing is shown, nothing is agreed to."""
+class UserInterface:
+    """Shows progress, and asks for consent: here nobody is there, so nothing is shown, and nothing is agreed to."""
 
     reviewer: "Reviewer | None" = None
+    """Who is asked about compactions, and so on: None where nobody can be asked."""
     change_reviewer: "ChangeReviewer | None" = None
     call_reviewer: "CallReviewer | None" = None
     file_reviewer: FileReviewer | None = None
 
     def note(self, text: str) -> None:
-        pass
+        """What `Notices` are told."""
 
     def may_remember(self, _text: str) -> bool:
+        """Show the user what a model wants to be kept. Whether they agree."""
         return False
 
     def indexing_progress(self) -> "AbstractContextManager[Progress | None]":
         return nullcontext()
 
     def waiting(self, _what: str) -> AbstractContextManager[object]:
+        """Show what is waited for, and for how long."""
         return nullcontext()
 
 
-UNATTENDED = Unattended()
+UNATTENDED = UserInterface()

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from zkchat import actions, index, writing
 from zkchat.app.databases import DatabasePaths, DurableFile
 from zkchat.app.workspace import UNATTENDED, Notices, UserInterface, Workspace, local_globs
+from zkchat.chat import Readings
 from zkchat.core import (
     BringToPresent,
     ChangeOrigin,
@@ -29,24 +30,25 @@ from zkchat.core import (
     read_bounded,
     text_of,
 )
+from zkchat.index import DailyNoteSettings, GuardedLibrary, Library
 from zkchat.notes import privacy_of_text
 from zkchat.storage import template_folders
-from zkchat.writing import GitCommits, VaultChanges, VaultTree
+from zkchat.writing import (
+    Followed,
+    FollowLinks,
+    GitCommits,
+    LinkStyle,
+    NoteEditor,
+    Proposals,
+    SqliteChangeJournal,
+    StagedChanges,
+    VaultChanges,
+    VaultConventions,
+    VaultTree,
+)
 
 if TYPE_CHECKING:
     from zkchat.app.conversation_core import WritingOptions
-    from zkchat.chat import Readings
-    from zkchat.index import DailyNoteSettings, GuardedLibrary, Library
-    from zkchat.writing import (
-        Followed,
-        FollowLinks,
-        LinkStyle,
-        NoteEditor,
-        Proposals,
-        SqliteChangeJournal,
-        StagedChanges,
-        VaultConventions,
-    )
 
 
 _CORE: Final = ".obsidian/daily-notes.json"
@@ -144,8 +146,6 @@ def open_change_store(
 
 
 def action_vault(workspace: Workspace, library: Library, notices: Notices = UNATTENDED) -> actions.Vault:
-    """What actions of the user work on."""
-
     def records() -> list[ChangeRecord]:
         with open_change_store(workspace, notices=notices) as store:
             return store.records(limit=actions.MAX_RECORDS, with_contents=False)

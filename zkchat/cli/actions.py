@@ -39,7 +39,6 @@ class Stream(Struct, frozen=True, kw_only=True):
 
 
 def command_of(module: str, name: str, stream: Stream | None = None) -> Callable[..., int]:
-    """The command for an action of a module of `zkchat.actions`."""
     import_module(f"zkchat.actions.{module}")
     action = ACTIONS[name]
 

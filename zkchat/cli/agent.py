@@ -71,11 +71,7 @@ TokensOption = Annotated[
 MinutesOption = Annotated[float | None, option("--minutes", "N", "Maximum minutes. Default: the setting goal.minutes.")]
 ReviewOption = Annotated[
     ReviewTime | None,
-    typer.Option(
-        "--review",
-        help="With --write: review proposed changes at the end (default) or after each step.",
-        show_default=False,
-    ),
+    option("--review", None, "With --write: review proposed changes at the end (default) or after each step."),
 ]
 ResumeOption = Annotated[bool, flag("--resume -r", "Continue a stopped goal: the one in SESSION, or the last one.")]
 UnaskedOption = Annotated[bool, flag("--yes -y", "Start the plan without asking; with --write, apply its changes.")]

@@ -21,6 +21,7 @@ from zkchat.app import (
     OpenConversation,
     ServerConnections,
     WritingOptions,
+    action_vault,
     conversation,
     find_paths,
     find_vault,
@@ -28,7 +29,8 @@ from zkchat.app import (
     open_conversation,
 )
 from zkchat.chat import MAX_QUOTED
-from zkchat.cli.change_review import keys_of, terminal_interface
+from zkchat.cli.actions import command_of, print_result
+from zkchat.cli.change_review import terminal_interface
 from zkchat.cli.common import (
     CommandIO,
     ContinueOption,
@@ -39,6 +41,7 @@ from zkchat.cli.common import (
     current_io,
     flag,
     option,
+    require,
 )
 from zkchat.cli.note_lookup import open_refreshed_workspace, tell_of_vectors
 from zkchat.cli.output import (
@@ -62,7 +65,6 @@ from zkchat.core import (
     TurnFinished,
     UsageError,
     Warned,
-    install_command,
     resolve_link,
 )
 from zkchat.render import ticking
@@ -71,7 +73,6 @@ from zkchat.writing import PROPOSE_ONLY
 STDIN_NOTICE_SECONDS = 2.0
 """Silence on a pipe after which the user reads what zkchat waits for."""
 
-NO_REVIEW = "Nothing is changed: there is no terminal to ask you on. --yes applies changes, --dry-run only shows them."
 
 QuestionArgument = Annotated[
     list[str] | None,
@@ -80,20 +81,17 @@ QuestionArgument = Annotated[
     ),
 ]
 SessionOption = Annotated[
-    str | None,
-    option("--session", "NAME", "Continue this session: its id, the start of its id, or its title."),
+    str | None, option("--session", "NAME", "Continue this session: its id, the start of its id, or its title.")
 ]
 AgentOption = Annotated[
-    str | None,
-    option("--agent", "NAME", "The agent that answers; `zkchat config agents list` lists all."),
+    str | None, option("--agent", "NAME", "The agent that answers; `zkchat config agents list` lists all.")
 ]
 PrivateOption = Annotated[bool, flag("--private", "Private: other conversations remember nothing from this one.")]
 PanelsOption = Annotated[bool, flag("--panels", "Show all sources and what fills the context.")]
 StrictOption = Annotated[bool, flag("--strict", "Answer only from your notes, and say so if they do not answer.")]
 MoreOption = Annotated[bool, flag("--more", "Without a model: quote up to ten passages instead of three.")]
 ShowContextOption = Annotated[
-    bool,
-    flag("--show-context", "Before the answer, show what is sent to the model and why, and what is left out."),
+    bool, flag("--show-context", "Before the answer, show what is sent to the model and why, and what is left out.")
 ]
 WriteOption = Annotated[
     bool, flag("--write", "Let the model propose changes to notes: you see each as a diff, and decide.")
@@ -225,7 +223,9 @@ def warn_of_no_review(io: CommandIO, opened: OpenConversation, options: Conversa
     writing, write = options.writing, opened.settings.write
     is_settled = writing.assumes_yes or writing.proposes_only or write.mode == "propose" or bool(write.accept)
     if not is_settled and options.user_interface.change_reviewer is None:
-        io.note(NO_REVIEW)
+        io.note(
+            "Nothing is changed: there is no terminal to ask you on. --yes applies changes, --dry-run only shows them."
+        )
 
 
 def _mention(io: CommandIO, file: Path) -> str:
@@ -285,8 +285,6 @@ def today(
 
     zkchat today --days 1 --summary
     """
-    from zkchat.cli.actions import command_of
-
     if note:
         return command_of("notes", "daily")(vault=vault, json_output=json_output)
     io, summarises = current_io(vault), summary or model is not None
@@ -322,9 +320,6 @@ def _show_day(
     io: CommandIO, days: int, model: str | None, view: PresenterOptions, *, summarises: bool
 ) -> OpenConversation | None:
     """Show the lists, and then the paragraph of a model; the conversation in which it is written, if there is one."""
-    from zkchat.app import action_vault
-    from zkchat.cli.actions import print_result
-
     with ExitStack() as stack:
         opened, summary = _open(io, stack, model, view) if summarises else None, None
         if opened is None:
@@ -339,7 +334,9 @@ def _show_day(
             announce_model(io, opened)
             summary = _summarize(io, opened, days, view)
         if view.json:
-            io.json({**found.plain, "summary": _summary_record(summary) if summary else None})
+            told = ("text", "model", "provider", "references", "usage")
+            record = {name: getattr(summary, name) for name in told} if summary else None
+            io.json({**found.plain, "summary": record})
         return opened
 
 
@@ -388,16 +385,6 @@ def _note_warning(io: CommandIO, event: Event) -> None:
         io.note(" ".join(filter(None, (event.text, event.hint))))
 
 
-def _summary_record(summary: ChatMessage) -> dict[str, object]:
-    return {
-        "text": summary.text,
-        "model": summary.model,
-        "provider": summary.provider,
-        "references": [*summary.references],
-        "usage": summary.usage,
-    }
-
-
 def acp(
     vault: SettingsVaultOption = None, model: ModelOption = None, agent: AgentOption = None, write: WriteOption = False
 ) -> None:
@@ -410,13 +397,7 @@ def acp(
     zkchat serve acp --vault ~/notes
     """
     io = current_io()
-    try:
-        import acp as _  # noqa: F401
-    except ImportError:
-        raise ConfigError(
-            "zkchat serve acp needs the package agent-client-protocol, which is not installed.",
-            hint=f"Install it: {install_command('acp')}",
-        ) from None
+    require("acp", "zkchat serve acp needs the package agent-client-protocol", "acp")
     from zkchat.acp import serve
 
     if vault is not None:
@@ -428,6 +409,5 @@ def acp(
             model=model,
             agent=agent,
             write=write or None,
-            keys=lambda opened: keys_of(io.environment, opened),
         ),
     )

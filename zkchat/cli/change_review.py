@@ -7,13 +7,15 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
+from rich.console import Console
+from rich.text import Text
 
 from zkchat import render
-from zkchat.app import ConversationOptions, FileReviewer, conversation, known_keys
+from zkchat.app import ConversationOptions, UserInterface, conversation
 from zkchat.chat import CallAnswer, CompactionPlan, Conversation, ServerCall, parse_plan, plan_text
 from zkchat.cli.common import CommandIO
 from zkchat.cli.editors import edit_text
@@ -25,7 +27,6 @@ from zkchat.core import (
     NO_COLOR,
     ChangeSet,
     ColorChoice,
-    Environment,
     FileWrite,
     NoteWarning,
     ProviderError,
@@ -39,22 +40,14 @@ from zkchat.core import (
     units_of,
 )
 from zkchat.index import Progress
-from zkchat.render import sanitize_line
+from zkchat.render import named_folders, sanitize_line
 from zkchat.repl import Background
 from zkchat.writing import Verdict, folders_of
-
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.text import Text
-
 
 _NO: Final = frozenset({"n", CTRL_C, CTRL_D, ESCAPE})
 _MORE: Final = frozenset({"d", " "})
 _MAX_DIGITS: Final = 9
 """Of a number that is typed; Python refuses to convert numbers of any length."""
-_MAX_NAMED_FOLDERS: Final = 2
-_ROWS_OF_PROMPT: Final = 3
-_MIN_PAGE: Final = 5
 
 
 class TerminalChangeReviewer(Struct, frozen=True):
@@ -79,9 +72,7 @@ class TerminalChangeReviewer(Struct, frozen=True):
 class _Question:
     """One change set, and what the user has done with it so far."""
 
-    def __init__(
-        self, asks: TerminalChangeReviewer, console: "Console", changes: ChangeSet, *, may_always: bool
-    ) -> None:
+    def __init__(self, asks: TerminalChangeReviewer, console: Console, changes: ChangeSet, *, may_always: bool) -> None:
         self._io = asks.io
         self._console = console
         self._changes = changes
@@ -97,8 +88,6 @@ class _Question:
 
     def show(self, remarks: Sequence[str] = ()) -> None:
         """The diff, long files folded."""
-        from rich.text import Text
-
         title = Text(f"▌ {sanitize_line(self._changes.title)}", style="bold accent")
         self._print(iter([Text(), title, *(Text(sanitize_line(remark), style="doubt") for remark in remarks)]))
         self._print(self._rows(whole=False))
@@ -125,7 +114,7 @@ class _Question:
             # The next page of the whole diff.
             if self._unseen is None:
                 self._unseen = self._rows(whole=True)
-            size = None if self._reader.reads_lines else max(_MIN_PAGE, self._console.height - _ROWS_OF_PROMPT)
+            size = None if self._reader.reads_lines else max(5, self._console.height - 3)
             self._print(islice(self._unseen, size))
             following = next(self._unseen, None)
             self._unseen = None if following is None else chain([following], self._unseen)
@@ -139,9 +128,7 @@ class _Question:
             for each, _, meaning in self._keys():
                 self._io.note(f"{each}  {meaning}")
 
-    def _rows(self, *, whole: bool) -> "Iterator[Text]":
-        from rich.text import Text
-
+    def _rows(self, *, whole: bool) -> Iterator[Text]:
         style = render.style_for(self._console, whole=whole)
         for number, unit in enumerate(self._units, 1):
             if number > 1:
@@ -154,7 +141,7 @@ class _Question:
             yield Text.assemble(mark, next(rows, Text()))
             yield from rows
 
-    def _print(self, rows: "Iterator[Text]") -> None:
+    def _print(self, rows: Iterator[Text]) -> None:
         for row in rows:
             if self._is_plain:
                 self._io.note(row.plain.rstrip())
@@ -213,7 +200,7 @@ class _Question:
             ("e", "edit", "edit the new text in your editor; you see the diff again"),
         ]
         if self._may_always:
-            always = f"apply, and do not ask again about {self._folders()} in this session"
+            always = f"apply, and do not ask again about {named_folders(folders_of(self._changes))} in this session"
             keys.append(("a", "always here", always))
         if self._is_of_model:
             keys.append(("q", "stop", "apply nothing, and stop the model"))
@@ -221,11 +208,6 @@ class _Question:
         if several:
             keys.append((f"1-{count}", "leave out", "leave a change out, or include it again"))
         return keys
-
-    def _folders(self) -> str:
-        names = [f"{folder}/" if folder else "the top folder" for folder in folders_of(self._changes)]
-        shown = ", ".join(names[:_MAX_NAMED_FOLDERS])
-        return f"{shown} and {len(names) - _MAX_NAMED_FOLDERS} more" if len(names) > _MAX_NAMED_FOLDERS else shown
 
     def _prompt(self) -> str:
         kept = len(self._units) - len(self._left_out)
@@ -255,8 +237,6 @@ class TerminalCallReviewer(Struct, frozen=True):
 
     def review(self, call: ServerCall) -> CallAnswer:
         """Ctrl-C, Ctrl-D and Esc are a no."""
-        from rich.text import Text
-
         questions = KeyQuestions(self.io, color=self.color(), plain=self.plain)
         self.io.note("")  # the line that says what the model is doing has not ended
         questions.show(*map(Text, describe_call(call)))
@@ -282,8 +262,10 @@ def describe_call(call: ServerCall) -> Iterator[str]:
         yield "  without arguments"
 
 
-class TerminalInterface:
-    """Implements `UserInterface` of `app`, and `Reviewer` of `chat`."""
+class TerminalInterface(UserInterface):
+    """Implements `Reviewer` of `chat` too."""
+
+    change_reviewer: TerminalChangeReviewer | None = None
 
     def __init__(
         self,
@@ -303,27 +285,15 @@ class TerminalInterface:
         self._indexing = indexing
         self._files = {resolve_link(io.environment.cwd / each.expanduser()) for each in files}
         self._is_asked = reviews and io.environment.stdin_is_tty and io.environment.stderr_is_tty
-
-    @property
-    def reviewer(self) -> "TerminalInterface | None":
-        return self if self._io.environment.stdin_is_tty else None
-
-    @property
-    def change_reviewer(self) -> TerminalChangeReviewer | None:
-        return TerminalChangeReviewer(self._io, self._color, self._plain) if self._is_asked else None
-
-    @property
-    def call_reviewer(self) -> TerminalCallReviewer | None:
-        return TerminalCallReviewer(self._io, self._color, self._plain) if self._is_asked else None
-
-    @property
-    def file_reviewer(self) -> FileReviewer | None:
-        return self._may_send if self._is_asked or self._files else None
+        self.reviewer = self if io.environment.stdin_is_tty else None
+        if self._is_asked:
+            self.change_reviewer = TerminalChangeReviewer(io, color, plain)
+            self.call_reviewer = TerminalCallReviewer(io, color, plain)
+        if self._is_asked or self._files:
+            self.file_reviewer = self._may_send
 
     def _may_send(self, file: Path, whom: str) -> bool:
         """Ctrl-C, Ctrl-D and Esc are a no."""
-        from rich.text import Text
-
         if file in self._files or not self._is_asked:
             return file in self._files
         questions = KeyQuestions(self._io, color=self._color(), plain=self._plain)
@@ -426,7 +396,6 @@ class ActiveConversation(Struct, kw_only=True):
 
     @property
     def activity(self) -> str:
-        """What goes on in the background."""
         return self.background.activity or (self.vectors.text if self.vectors else "")
 
     def refresh(self) -> None:
@@ -492,13 +461,7 @@ def open_active_conversation(
     raise AssertionError("nothing above swallows an exception")
 
 
-def keys_of(environment: Environment, opened: conversation.OpenConversation) -> tuple[str, ...]:
-    """The API keys of this user, also those in variables that the settings name."""
-    return known_keys(environment, opened.settings)
-
-
 QUESTION: Final = "Start this plan? y yes · n no · e edit "
-_STOPS: Final = frozenset({"q", *_NO})
 
 
 class TerminalPlanReviewer(Struct, frozen=True):
@@ -513,7 +476,7 @@ class TerminalPlanReviewer(Struct, frozen=True):
             reader = KeyReader(self.io, plain=self.plain)
             with reader.listening():
                 key = reader.read(QUESTION).casefold()
-            if key in _STOPS:
+            if key in {"q", *_NO}:
                 return None
             if key == "y":
                 return steps

@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO, TypeVar
 
@@ -12,7 +13,7 @@ import typer
 from msgspec import UNSET, Struct, field
 
 from zkchat import render
-from zkchat.core import Environment, ExitCode, UsageError, Value, ZkchatError, to_plain
+from zkchat.core import ConfigError, Environment, ExitCode, UsageError, Value, ZkchatError, install_command, to_plain
 
 if TYPE_CHECKING:
     from zkchat.app import Workspace
@@ -53,10 +54,7 @@ VaultOption = Annotated[
     ),
 ]
 """For commands that need a vault."""
-SettingsVaultOption = Annotated[
-    Path | None,
-    option("--vault", "FOLDER", _WHICH_VAULT, readable=False),
-]
+SettingsVaultOption = Annotated[Path | None, option("--vault", "FOLDER", _WHICH_VAULT, readable=False)]
 """For commands that work without a vault, with the user's own settings."""
 JsonOption = Annotated[bool, flag("--json", "Print JSON for scripts.")]
 ModelOption = Annotated[
@@ -121,7 +119,6 @@ class CommandIO(Struct, frozen=True):
 
     def _prose_width(self) -> int:
         """By the setting `ui.width`, which is read once; as it is by default where the settings cannot be read."""
-
         if not self._prose:
             self._prose.append(render.PROSE_WIDTH)
             with suppress(ZkchatError):
@@ -168,6 +165,12 @@ def unreadable(
     return UsageError(f"{file} cannot be read: {(reason or str(error)).lower()}.", hint=hint)
 
 
+def require(module: str, what: str, extra: str) -> None:
+    """Raises `ConfigError` where a package is not installed that comes with an extra."""
+    if find_spec(module) is None:
+        raise ConfigError(f"{what}, which is not installed.", hint=f"Install it: {install_command(extra)}")
+
+
 def _plain(value: object) -> object:
     return to_plain(value) if isinstance(value, Value) else str(value)
 
@@ -204,8 +207,6 @@ def command(app: typer.Typer, name: str | None = None, *, vault: Any = None) -> 
 
 
 def told_command(function: Callable[..., Told], vault_option: Any = VaultOption) -> Callable[..., int]:
-    """The command that prints what a function returns."""
-
     def run(*, vault: Path | None, json_output: bool, **given: Any) -> int:
         io = current_io(vault)
         told = function(io, **given)

@@ -130,8 +130,6 @@ Completer = Callable[[StoredNames, Typed], Iterable[Candidate]]
 
 
 class TypedLine(Struct, frozen=True, kw_only=True):
-    """A command line up to the cursor."""
-
     words: tuple[str, ...]
     """The complete ones, without their quotes."""
     typed: str
@@ -346,7 +344,6 @@ def complete_topic(_names: StoredNames, typed: Typed) -> Iterator[Candidate]:
 
 
 def complete_vault_folder(names: StoredNames, typed: Typed) -> Iterator[Candidate]:
-    """Folders of the vault, wherever the user is."""
     folders = {str(folder) for note in names.notes() for folder in PurePosixPath(note.path).parents} - {"."}
     for folder in _starting([(folder, "") for folder in sorted(folders)], typed.text):
         yield Candidate(f"{folder.value}/", is_open=True)
@@ -356,18 +353,15 @@ def _of(choose: Callable[[StoredNames], list[tuple[str, str]]]) -> Completer:
     return lambda names, typed: _starting(choose(names), typed.text)
 
 
-def complete_goal(names: StoredNames, typed: Typed) -> Iterator[Candidate]:
-    """A session to go on in after `--resume`, else links."""
-    return complete_session(names, typed) if typed.values.get("resume") else complete_question(names, typed)
-
-
 COMPLETERS: Final[Mapping[str, Completer]] = {
     "NOTE": complete_note,
     "LINK": complete_note,
     "QUESTION": complete_question,
     "QUERY": complete_query,
     "SESSION": complete_session,
-    "GOAL | SESSION": complete_goal,
+    "GOAL | SESSION": lambda names, typed: (complete_session if typed.values.get("resume") else complete_question)(
+        names, typed
+    ),
     "session": complete_session,
     "model": complete_model,
     "agent": _of(lambda names: names.agents()),

@@ -29,8 +29,6 @@ _UNAPPROVED: Final = "This takes effect once you approve all settings of the vau
 
 app = typer.Typer(help="Show and change settings, agents, servers; find what is wrong.", no_args_is_help=True)
 
-_MAX_COLUMN: Final = 80
-"""Where the origins of settings begin at most; a longer line stands out."""
 KeyArgument = Annotated[str, argument("KEY", "For example context.max_tokens.")]
 ScopeOption = Annotated[Scope, typer.Option("--scope", help="Your own settings file, or the vault's.")]
 
@@ -41,7 +39,7 @@ def show(io: CommandIO) -> Told:
     workspace = io.workspace(needs_vault=False)
     origins, warnings = workspace.loaded.origins, workspace.loaded.every_warning
     rows = [(origins[key], line) for key in origins for line in _lines(workspace, key)]
-    width = max(len(line) for _, line in rows if len(line) <= _MAX_COLUMN)
+    width = max(len(line) for _, line in rows if len(line) <= 80)  # a longer line stands out
     lines = [f"{line:<{width}}  # {' '.join([origin.layer, origin.where]).strip()}" for origin, line in rows]
     data = {"settings": {shown_key(key): _record(workspace, key) for key in origins}, "warnings": warnings}
     return Told(data=data, lines=lines, notes=warnings)
@@ -58,7 +56,7 @@ def get(io: CommandIO, key: KeyArgument) -> Told:
     key = as_key(key)
     workspace = io.workspace(needs_vault=False)
     value = _shown_value(workspace, key)
-    line = without_password(value) if isinstance(value, str) else _format(value)
+    line = value if isinstance(value, str) else _format(value)
     data = {"key": key, **_record(workspace, key)}
     about = setting_help(workspace.loaded, key)
     return Told(data=data, lines=[line], notes=(*about, *workspace.loaded.every_warning))
@@ -117,14 +115,14 @@ def path(io: CommandIO) -> Told:
 def _record(workspace: Workspace, key: str) -> dict[str, object]:
     """A setting as scripts see it."""
     origin = workspace.loaded.origins[key]
-    value = _shown_value(workspace, key)
-    shown = without_password(value) if isinstance(value, str) else value
-    return {"value": shown, "layer": origin.layer, "where": origin.where}
+    return {"value": _shown_value(workspace, key), "layer": origin.layer, "where": origin.where}
 
 
 def _shown_value(workspace: Workspace, key: str) -> object:
     """The value without keys and passwords."""
     value = setting_value(workspace.loaded, key)
+    if isinstance(value, str):
+        return without_password(value)
     if key.startswith("models.") and isinstance(value, dict) and key.endswith(".headers"):
         return hide_values(value)
     return redacted_table(value) if key == "mcpServers" else value

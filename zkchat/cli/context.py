@@ -58,7 +58,6 @@ MAX_LINE_LENGTH = 100
 
 
 def first_line(message: ChatMessage) -> str:
-    """A message on one line, shortened."""
     words = " ".join(message.text.split()) or f"({', '.join(part.kind for part in message.parts) or 'nothing'})"
     return shorten(words, MAX_LINE_LENGTH)
 
@@ -190,19 +189,11 @@ def compact(
     keep: Annotated[int | None, option("--keep", "N", "How many of the newest messages stay.", min=1)] = None,
     strategy: Annotated[
         CompactionStrategy | None,
-        typer.Option(
-            "--strategy",
-            help="What happens to older messages; default: the setting context.strategy.",
-            show_default=False,
-        ),
+        option("--strategy", None, "What happens to older messages; default: the setting context.strategy."),
     ] = None,
     detail: Annotated[
         SummaryDetail | None,
-        typer.Option(
-            "--detail",
-            help="How detailed the summary is; default: the setting context.summary_detail.",
-            show_default=False,
-        ),
+        option("--detail", None, "How detailed the summary is; default: the setting context.summary_detail."),
     ] = None,
     model: ModelOption = None,
     vault: VaultOption = None,

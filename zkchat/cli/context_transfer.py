@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from msgspec.structs import asdict
 
-from zkchat.app import Stored, known_keys, mark_local, open_library, read_import, read_import_text, store_conversations
+from zkchat.app import Stored, known_keys, mark_local, open_library, read_import, read_import_text, store_conversation
 from zkchat.chat import stays_here
 from zkchat.cli.common import (
     CommandIO,
@@ -124,7 +125,7 @@ def import_(
         )
     found = mark_local(_read_conversations(io, named), io.environment, io.vault)
     with io.sessions() as store:
-        stored = store_conversations(store, found, is_trial=dry_run)
+        stored = [store_conversation(store, each, is_trial=dry_run) for each in found.conversations]
     lines = [
         f"{each.session or '-'}  {counted(each.messages, 'message')}  {each.title or '(untitled)'}" for each in stored
     ]
@@ -152,16 +153,7 @@ def _import_record(found: ImportedFile, stored: Sequence[Stored], *, dry_run: bo
         "form": found.form,
         "dry_run": dry_run,
         "session": stored[0].session if len(stored) == 1 else None,
-        "conversations": [
-            {
-                "session": each.session or None,
-                "title": each.title,
-                "state": each.state,
-                "messages": each.messages,
-                "added": each.added,
-            }
-            for each in stored
-        ],
+        "conversations": [{**asdict(each), "session": each.session or None, "state": each.state} for each in stored],
         "messages": sum(each.messages for each in stored),
         "added": sum(each.added for each in stored),
         "left_out": found.tally.record(),

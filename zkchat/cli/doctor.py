@@ -53,8 +53,6 @@ MARKS = {"ok": "✓", "absent": "·", "warning": "!", "problem": "✗"}
 
 
 class Finding(Struct, frozen=True):
-    """The result of one check."""
-
     subject: str
     state: Literal["ok", "absent", "warning", "problem"]
     text: str
@@ -201,7 +199,6 @@ def _history(library: Library) -> Iterator[Finding]:
 
 
 def _pdfs(io: CommandIO, library: Library) -> Iterator[Finding]:
-    """The PDFs, where there are any, and whether their text is read."""
     count = sum(is_pdf(row.path) for row in library.files())
     if not count:
         return
@@ -237,7 +234,6 @@ def _servers(io: CommandIO) -> Iterator[Finding]:
 
 
 def _model(workspace: Workspace) -> Iterator[Finding]:
-    """The model in use."""
     model = create_provider(workspace)
     yield from (Finding("model", "warning", warning) for warning in model.warnings)
     yield Finding("model", "ok", check_model(workspace, model), model.offer)

@@ -25,9 +25,6 @@ _CLIPBOARD: Final = (
     ("pngpaste", "-"),
     ("osascript", "-e", "the clipboard as «class PNGf»"),
 )
-_CLIPBOARD_SECONDS: Final = 20.0
-_SCRIPT_DATA: Final = (b"\xc2\xabdata PNGf", b"\xc2\xbb")
-"""What stands around the hexadecimal digits that `osascript` prints."""
 
 
 def clipboard_image(variables: Mapping[str, str]) -> ImagePart:
@@ -38,8 +35,8 @@ def clipboard_image(variables: Mapping[str, str]) -> ImagePart:
         hint = f'Install one of {names} (macOS: pngpaste), or name a file: @"photo.png".'
         raise UsageError("No program that reads the clipboard is installed.", hint=hint)
     for program, rest in tools:
-        output, _ = read_output([program, *rest], variables=variables, seconds=_CLIPBOARD_SECONDS, most=MAX_FILE_BYTES)
-        begin, end = _SCRIPT_DATA
+        output, _ = read_output([program, *rest], variables=variables, seconds=20.0, most=MAX_FILE_BYTES)
+        begin, end = b"\xc2\xabdata PNGf", b"\xc2\xbb"  # around the hexadecimal digits that `osascript` prints
         with suppress(ValueError, ImageUnusable):
             data = (
                 bytes.fromhex(output.strip()[len(begin) : -len(end)].decode()) if output.startswith(begin) else output

@@ -25,14 +25,9 @@ Rows = Sequence[tuple[str, str]]
 ALL: Final = "all"
 """The topic of everything that there is."""
 
-_WIDTHS = (24, 78)
 _MAX_NAME_WIDTH = 24
 """Of the column with names; a longer name stands on a line of its own."""
-_MIN_USAGE_WIDTH = 20
-"""Columns for the arguments; where fewer are left beside the command, they stand below it."""
 _INDENT = "  "
-_AS_IT_IS = "\b"
-"""The first line of a paragraph that is not to be wrapped, as in Click."""
 
 
 class CommandHelp(Struct, frozen=True, kw_only=True):
@@ -68,7 +63,7 @@ def draw(path: str, described: CommandHelp, width: int, terminal: int = sys.maxs
 
 def help_width(variables: Mapping[str, str]) -> int:
     """The columns for a help on this terminal; `COLUMNS` counts before what the terminal says."""
-    least, most = _WIDTHS
+    least, most = 24, 78
     # Without a standard output `sys.__stdout__` is None, or closed.
     measured = columns(variables, sys.__stdout__)
     return max(least, min(most, measured - 2)) if measured else most
@@ -76,7 +71,7 @@ def help_width(variables: Mapping[str, str]) -> int:
 
 def _usage(path: str, usage: str, width: int) -> str:
     before = f"Usage: {path} "
-    if width >= len(before) + _MIN_USAGE_WIDTH:
+    if width >= len(before) + 20:  # else the arguments stand below the command
         return _fill(usage, width, before, " " * len(before))
     below = " " * (len("Usage: ") + 4)
     return f"{before}\n{_fill(usage, width, below, below)}"
@@ -106,7 +101,7 @@ class _Wrapper(TextWrapper):
 
 def _fill(text: str, width: int, first: str, others: str) -> str:
     lines = text.splitlines()
-    if lines[:1] == [_AS_IT_IS]:
+    if lines[:1] == ["\b"]:  # as in Click: not to be wrapped
         return "\n".join(f"{others}{line}" for line in lines[1:])
     joined = " ".join(line.lstrip() for line in lines)
     return _Wrapper(width, initial_indent=first, subsequent_indent=others, break_on_hyphens=False).fill(joined)
@@ -315,7 +310,6 @@ def _everything(root: Command) -> str:
 
 
 def _below(command: Command, path: str, line: str) -> Iterator[tuple[str, str]]:
-    """A command, and those below it that are not hidden."""
     yield path, line
     for name, each in getattr(command, "commands", {}).items():
         if not each.hidden:

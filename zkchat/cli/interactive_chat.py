@@ -20,23 +20,21 @@ from zkchat.app import (
     Paths,
     ServerConnections,
     VaultTrust,
-    bounds_of,
+    command_context,
     count_files_of_notes,
-    daily_note_settings,
+    known_keys,
     link_style,
-    open_goal_run,
     open_said,
     page_item,
     page_text,
     preload_client,
     session_to_continue,
 )
-from zkchat.chat import PAGE_SIZE, SessionItems
+from zkchat.chat import PAGE_SIZE
 from zkchat.cli.change_review import (
     ActiveConversation,
     TerminalInterface,
     TerminalPlanReviewer,
-    keys_of,
     open_active_conversation,
 )
 from zkchat.cli.common import CommandIO
@@ -97,7 +95,6 @@ from zkchat.repl import (
     Prompt,
     Surface,
     Switch,
-    VaultBrowser,
     VaultView,
     ago,
     converse,
@@ -111,7 +108,6 @@ from zkchat.repl import (
 
 MAX_FILES_COUNTED: Final = 2_000
 """Of a vault that is not indexed yet: some hundredths of a second."""
-_HELP: Final = "Ask; type [[ for a note, / for a command. /help for help, Ctrl-D to quit."
 _MAX_TITLE_LENGTH: Final = 40
 _MAX_QUESTION_LINES: Final = 5
 """Lines of a long question that are shown again."""
@@ -142,7 +138,7 @@ def greeting(
         )
     elif last:
         lines.append(f"Last time, {ago(now - last.updated_at)}: {_titled(last)}. To continue it: /resume {last.id}")
-    return [*lines, _HELP]
+    return [*lines, "Ask; type [[ for a note, / for a command. /help for help, Ctrl-D to quit."]
 
 
 def _titled(session: Session) -> str:
@@ -171,8 +167,7 @@ def last_exchanges(messages: Sequence[ChatMessage], in_force: Collection[str]) -
         starts, ends = starts[1:], ends[1:]
     exchanges = [
         Exchange(
-            question=_beginning(shown[start].text),
-            events=[*_replay(shown[start + 1 : end], is_last=end == len(shown))],
+            question=_beginning(shown[start].text), events=[*_replay(shown[start + 1 : end], is_last=end == len(shown))]
         )
         for start, end in zip(starts, ends, strict=True)
     ]
@@ -282,12 +277,7 @@ class InteractiveChat:
     """
 
     def __init__(
-        self,
-        io: CommandIO,
-        options: ConversationOptions,
-        view: PresenterOptions,
-        *,
-        first_message: str = "",
+        self, io: CommandIO, options: ConversationOptions, view: PresenterOptions, *, first_message: str = ""
     ) -> None:
         self.io = io
         self._environment = io.environment
@@ -312,7 +302,7 @@ class InteractiveChat:
                 self,
                 completer=MenuCompleter(self._name_cache, self),
                 history_file=self._environment.data_dir / "history",
-                keys=keys_of(self._environment, self._active.opened),
+                keys=known_keys(self._environment, self._active.opened.settings),
                 vi=ui.keys == "vi",
                 color=parse_theme(ui.theme)[0] != NO_THEME and uses_color(self._environment.variables, ui.color),
             )
@@ -447,34 +437,18 @@ class InteractiveChat:
         opened = self._active.opened
         opened.live.catch_up()
         reviewer = TerminalPlanReviewer(self.io, plain=self.is_plain) if self._environment.stdin_is_tty else None
-        goals = open_goal_run(self._environment, opened, bounds_of(opened.settings), reviewer)
-        goals.way_back = lambda _: "/goal resume continues it."
-        return CommandContext(
-            conversation=opened.conversation,
-            store=opened.store,
-            changes=opened.changes,
-            surface=self._surface(),
-            links=opened.document_links,
-            items=SessionItems(opened.conversation),
+        return command_context(
+            self._environment,
+            opened,
+            self._surface(),
+            self._vault_view,
+            self._models,
+            plan_reviewer=reviewer,
+            editing=(editor_name(self._environment.variables), partial(edit_document, self.io, opened.paths.vault)),
             edit_page=partial(_edit_page, self.io, opened.paths),
-            browser=VaultBrowser(
-                library=opened.library,
-                view=self._vault_view,
-                editor=editor_name(self._environment.variables),
-                edit=partial(edit_document, self.io, opened.paths.vault),
-                open_with=opened.settings.ui.open_with,
-                daily_notes=partial(daily_note_settings, opened.paths.vault),
-            ),
-            now=self._environment.now,
-            models=self._models,
-            goals=goals,
             link_style=partial(link_style, opened.paths.vault),
             choose_mentions=partial(choose_in_chat, self.io, self.color, plain=self.is_plain),
-            servers=opened.conversation.servers,
-            embedding_progress=opened.library.embedding_progress,
             clipboard_image=partial(clipboard_image, self._environment.variables),
-            said=partial(open_said, opened.workspace, opened.store),
-            keys=keys_of(self._environment, opened),
         )
 
     def _surface(self) -> Surface:

@@ -3,17 +3,15 @@
 import signal
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from rich.text import Text
 
 from zkchat.cli.common import CommandIO
 from zkchat.cli.output import consoles
 from zkchat.cli.terminal import CTRL_C, CTRL_D, ESCAPE, echo_on, read_key, single_keys, without_paste_marks
 from zkchat.core import NO_COLOR, USUAL_COLORS, ColorChoice, Environment
 from zkchat.render import can_edit_text, columns, never_fail_to_encode, sanitize_text, wrap
-
-if TYPE_CHECKING:
-    from rich.text import Text
-
 
 _NO: Final = frozenset({"n", "", "\r", "\n", CTRL_C, CTRL_D, ESCAPE})
 
@@ -129,7 +127,7 @@ class KeyQuestions(KeyReader):
     def width(self) -> int:
         return self._console.width
 
-    def show(self, *lines: "Text") -> None:
+    def show(self, *lines: Text) -> None:
         for line in lines:
             self._console.print(line, soft_wrap=True)
 

@@ -29,19 +29,12 @@ from zkchat.version import __version__
 
 AGENT_AS_COMMAND: Final = re.compile(r"@(\w[\w-]*)")
 
-OWN_OPTIONS: Final = ("--version", *HELP_OPTIONS)
-"""Of `zkchat` alone; all others are those of the chat, two of which the help names too."""
-
-SHARED_OPTIONS: Final = ("--vault", "--model", "--agent")
-"""Options with a value that people write before the command."""
 
 _NO_NUMBER: Final = re.compile(r".+ is not a valid (int|float)(?: range)?\.?", re.DOTALL)
 _OUT_OF_RANGE: Final = re.compile(r"(\S+) is not in the range (?:(\S+)<=)?x(?:<=(\S+)|>=(\S+))\.")
 _NO_COMMAND: Final = re.compile(r"No such command '([\w-]+)'")
 _EXTRA: Final = re.compile(r"unexpected extra argument.* \((.+)\)", re.DOTALL)
 _SHORT_OPTION: Final = re.compile(r"-[^-]")
-_CLOSE: Final = 0.75
-"""How alike a wrong option and the one that was meant are at least; Typer names almost any."""
 
 
 class LazyCommands(UserDict[str, Any]):
@@ -192,12 +185,12 @@ def with_command(arguments: Sequence[str]) -> list[str]:
 
 def _named(arguments: Sequence[str]) -> list[str]:
     at = 0
-    while at < len(arguments) and arguments[at] in SHARED_OPTIONS:
+    while at < len(arguments) and arguments[at] in {"--vault", "--model", "--agent"}:
         at += 2
     if at and at < len(arguments) and (arguments[at] in PLACES or _is_question(arguments[at])):
         return _named([*arguments[at:], *arguments[:at]])
     first = arguments[0] if arguments else ""
-    if first.startswith("-") and first not in OWN_OPTIONS:
+    if first.startswith("-") and first not in {"--version", *HELP_OPTIONS}:
         return ["chat", *arguments]
     if first == "sessions" and all(each.startswith("-") and each not in HELP_OPTIONS for each in arguments[1:2]):
         return [first, "list", *arguments[1:]]
@@ -246,7 +239,7 @@ def _check_output(io: CommandIO, code: int) -> int:
 def _usage_message(error: typer.TyperException) -> str:
     error.message = _plain(error.message)
     if alike := getattr(error, "possibilities", None):
-        close = get_close_matches(getattr(error, "option_name", ""), alike, n=1, cutoff=_CLOSE)
+        close = get_close_matches(getattr(error, "option_name", ""), alike, n=1, cutoff=0.75)  # Typer names almost any
         return f"{error.message}.{''.join(f' Did you mean {each}?' for each in close)}"
     if (unknown := _NO_COMMAND.match(error.message)) and _meant(_words(error), unknown[1]):
         return f"{unknown[0]}."  # Typer's guess would stand beside what is known

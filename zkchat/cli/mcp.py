@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 from functools import partial
+from os.path import isfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
@@ -17,7 +18,6 @@ from zkchat.app import (
     define_server,
     defined_servers,
     find_host_entry,
-    is_client_installed,
     load_workspace,
     server_command,
 )
@@ -31,6 +31,7 @@ from zkchat.cli.common import (
     current_io,
     flag,
     option,
+    require,
     told_command,
 )
 from zkchat.cli.key_questions import KeyQuestions
@@ -50,7 +51,6 @@ from zkchat.core import (
     hide_keys_of,
     hide_value,
     hide_values,
-    install_command,
     plain_without,
     show_reach,
 )
@@ -58,7 +58,6 @@ from zkchat.core import (
 if TYPE_CHECKING:
     from zkchat.mcp import HostOptions
 
-_NAMES_SHOWN: Final = {"tool": 30, "resource": 5, "prompt": 30}
 _WAIT_SECONDS: Final = 60.0
 """For all of them; each is given up after much less."""
 _POLL_SECONDS: Final = 0.02
@@ -78,7 +77,7 @@ def check(io: CommandIO, name: Annotated[str | None, argument("SERVER", "One ser
         raise unknown_server(name)
     usable = [server for server in servers if server.state == "enabled"]
     if usable:
-        require_sdk("MCP servers need")
+        require("mcp", "MCP servers need the package mcp", "mcp")
     outcomes = _connect(io, workspace, usable) if usable else {}
     if any(status.state != "ready" for status, _ in outcomes.values()):
         code = ExitCode.MODEL
@@ -147,7 +146,7 @@ def offers(status: ServerStatus) -> Sequence[str]:
     }
     lines = []
     for what, names in offers.items():
-        limit = _NAMES_SHOWN[what]
+        limit = {"tool": 30, "resource": 5, "prompt": 30}[what]
         shown = ", ".join(map(_one_line, names[:limit]))
         more = f" and {len(names) - limit:,} more" if len(names) > limit else ""
         lines.append(f"{counted(len(names), what)}: {shown}{more}" if names else f"no {what}s")
@@ -189,10 +188,7 @@ app = typer.Typer(
 LocalOption = Annotated[bool, flag("--local", "The host's model runs on this machine, so it may see private notes.")]
 WriteOption = Annotated[bool, flag("--write", "Offer tools that change notes.")]
 HttpOption = Annotated[bool, flag("--http", "Serve on a port of this machine, protected by a token.")]
-PortOption = Annotated[
-    int | None,
-    option("--port", "N", f"With --http. Default: {PORT}.", min=0, max=65535),
-]
+PortOption = Annotated[int | None, option("--port", "N", f"With --http. Default: {PORT}.", min=0, max=65535)]
 TokenFileOption = Annotated[
     Path | None,
     option(
@@ -224,7 +220,7 @@ def mcp(
         raise UsageError("--port and --token-file need --http.", hint="Serve on a port: zkchat serve mcp --http")
     io = current_io(vault)
     workspace = load_workspace(io.environment, confirmed_vault(io))
-    require_sdk()
+    require("mcp", "MCP needs the package mcp", "mcp")
     if not local and (reason := workspace.loaded.privacy_unknown):
         raise ConfigError(
             f"{reason} So zkchat cannot tell which notes are private, and serves none.",
@@ -271,7 +267,6 @@ _STATE_WORDS = {
     "variable_missing": "a variable is missing",
     "invalid": "cannot be used",
 }
-_ORIGIN_WORDS = {"user": "your server", "vault": "server of the vault"}
 NO_SERVERS = "No servers are defined. Add one: zkchat config servers add NAME -- COMMAND"
 _MARKS = {"enabled": "✓", "disabled": "·", "not_approved": "!", "variable_missing": "✗", "invalid": "✗"}
 
@@ -279,7 +274,8 @@ _MARKS = {"enabled": "✓", "disabled": "·", "not_approved": "!", "variable_mis
 def print_server(io: CommandIO, server: DefinedServer) -> None:
     """A line about its state, and how it is reached."""
     way_out = "; to see and approve it: zkchat config trust" if server.state == "not_approved" else ""
-    state = f"{_ORIGIN_WORDS[server.origin]}: {_STATE_WORDS[server.state]}{way_out}"
+    whose = "your server" if server.origin == "user" else "server of the vault"
+    state = f"{whose}: {_STATE_WORDS[server.state]}{way_out}"
     io.out(f"{_MARKS[server.state]} {server.name}  {state}", indent=4)
     if server.definition and (reach := show_reach(server.definition)):
         io.out(f"    {reach}", indent=6)
@@ -320,8 +316,7 @@ NewNameArgument = Annotated[str, argument("NAME", "Its name.")]
 ServerArgument = Annotated[str, argument("SERVER", "Its name; `zkchat config servers list` shows them.")]
 
 CommandArgument = Annotated[
-    list[str] | None,
-    argument("-- COMMAND", "The command that starts the server, after two hyphens."),
+    list[str] | None, argument("-- COMMAND", "The command that starts the server, after two hyphens.")
 ]
 UrlOption = Annotated[str | None, option("--url", "URL", "Instead of a command: the server's address.")]
 EnvOption = Annotated[
@@ -329,17 +324,10 @@ EnvOption = Annotated[
     option("--env", "NAME=VALUE", "An environment variable for the server; NAME alone passes on yours. Repeatable."),
 ]
 HeaderOption = Annotated[
-    list[str] | None,
-    option("--header", "'NAME: VALUE'", "An HTTP header for a server with --url. Repeatable."),
+    list[str] | None, option("--header", "'NAME: VALUE'", "An HTTP header for a server with --url. Repeatable.")
 ]
-FolderOption = Annotated[
-    str | None,
-    option("--cwd", "FOLDER", "The folder it starts in. Default: your home."),
-]
-TimeoutOption = Annotated[
-    float | None,
-    option("--timeout", "SECONDS", "How long a call may take. Default: 60."),
-]
+FolderOption = Annotated[str | None, option("--cwd", "FOLDER", "The folder it starts in. Default: your home.")]
+TimeoutOption = Annotated[float | None, option("--timeout", "SECONDS", "How long a call may take. Default: 60.")]
 ServerLocalOption = Annotated[
     bool, flag("--local", "The server sends nothing to other machines, so it may see private notes.")
 ]
@@ -423,10 +411,15 @@ def _add(io: CommandIO, workspace: Workspace, definition: ServerDefinition) -> N
     editor.add([definition])
     io.note(f"Added {definition.name} to {editor.file}: {show_reach(definition)}")
     secret = HIDDEN in map(hide_value, (*definition.env.values(), *definition.headers.values()))
-    if secret and editor.is_read_by_others:
+    if secret and editor.file.stat().st_mode & 0o077:
         io.note(f"Others on this machine may read what you entered. Protect it: chmod 600 {editor.file}")
     # Arguments that name files here, but not where the server is started.
-    here = [each for each in definition.args if not each.startswith(("-", "/")) and _is_file(io.environment.cwd / each)]
+    # `Path.is_file` raises for a name that no file can have.
+    here = [
+        each
+        for each in definition.args
+        if not each.startswith(("-", "/")) and isfile(io.environment.cwd / each)  # noqa: PTH113
+    ]
     if here and not definition.cwd:
         io.note(
             f"The server starts in your home. For the {here[0]} in this folder, give the full path or --cwd FOLDER."
@@ -460,14 +453,6 @@ def remove(name: ServerArgument, vault: SettingsVaultOption = None) -> None:
     raise unknown_server(name)
 
 
-def require_sdk(what: str = "MCP needs") -> None:
-    """Raises `ConfigError` where the package `mcp` is not installed, which is an extra."""
-    if not is_client_installed():
-        raise ConfigError(
-            f"{what} the package mcp, which is not installed.", hint=f"Install it: {install_command('mcp')}"
-        )
-
-
 def unknown_server(name: str) -> UsageError:
     return UsageError(f"There is no server '{name}'.", hint="To list them: zkchat config servers list")
 
@@ -475,13 +460,6 @@ def unknown_server(name: str) -> UsageError:
 def _whole_path(io: CommandIO, path: str) -> str:
     """A path from the current folder, so that it means the same wherever a chat begins."""
     return path if path.startswith(("~", "$")) else str(io.environment.cwd / path)
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except (OSError, ValueError):
-        return False
 
 
 def _variable(text: str) -> tuple[str, str]:
@@ -497,8 +475,7 @@ def _header(text: str) -> tuple[str, str]:
 
 
 ProgramArgument = Annotated[
-    str,
-    argument("PROGRAM", "claude-desktop, claude-code, cursor, vscode, zed, windsurf, gemini, codex or lm-studio."),
+    str, argument("PROGRAM", "claude-desktop, claude-code, cursor, vscode, zed, windsurf, gemini, codex or lm-studio.")
 ]
 NameOption = Annotated[str, option("--name", "NAME", "Your vault's name in the program.", show_default=True)]
 HostLocalOption = Annotated[bool, flag("--local", "The model runs on this machine, so it may see private notes.")]
@@ -533,7 +510,7 @@ def install(
     """
     io = current_io(vault)
     workspace = load_workspace(io.environment, confirmed_vault(io))
-    require_sdk()  # without it, the program could not start the server
+    require("mcp", "MCP needs the package mcp", "mcp")  # without it, the program could not start the server
     command = server_command(io.environment, workspace.paths.vault, is_local=local, may_write=write)
     entry = find_host_entry(io.environment, program, name, command)
     is_refused = entry.state in _WHY_NOT and yes and not dry_run
@@ -543,7 +520,10 @@ def install(
         if not is_refused:
             io.note(_about(entry))
     is_wanted = entry.is_writable and not dry_run and (yes or (not json_output and _agrees(io, entry)))
-    backup = _write(io, entry, quietly=json_output) if is_wanted else None
+    backup = write_entry(entry) if is_wanted else None
+    if is_wanted and not json_output:
+        kept = f" Backup: {backup}." if backup else ""
+        io.note(f"Written.{kept} Restart {entry.host.title} to use it.")
     if json_output:
         io.json(_record(entry, is_written=is_wanted, backup=backup))
     if is_refused:
@@ -575,14 +555,6 @@ def _agrees(io: CommandIO, entry: HostEntry) -> bool:
         return True
     io.note("Nothing was written.")
     return False
-
-
-def _write(io: CommandIO, entry: HostEntry, *, quietly: bool) -> Path | None:
-    backup = write_entry(entry)
-    if not quietly:
-        kept = f" Backup: {backup}." if backup else ""
-        io.note(f"Written.{kept} Restart {entry.host.title} to use it.")
-    return backup
 
 
 def _record(entry: HostEntry, *, is_written: bool, backup: Path | None) -> dict[str, object]:

@@ -13,13 +13,13 @@ from html import escape
 from importlib.resources import files
 from pathlib import Path
 from posixpath import normpath
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from zkchat.app import find_paths, local_globs, open_memory, vault_files
+from zkchat.app import FactStore, find_paths, local_globs, open_memory, vault_files
 from zkchat.chat import Memory, OwnUse, list_items
 from zkchat.cli.common import CommandIO, Told, YesOption, argument, command, flag, option, told_command, unreadable
 from zkchat.cli.note_lookup import find_note, open_refreshed_workspace
@@ -52,10 +52,6 @@ from zkchat.core import (
 )
 from zkchat.index import Library
 from zkchat.notes import CurrentClasses, local_files
-
-if TYPE_CHECKING:
-    from zkchat.app import FactStore
-
 
 GONE = "no longer exists"
 
@@ -220,8 +216,7 @@ def search(io: CommandIO, query: Annotated[str, argument("WORDS", "Words and [[l
 
 @command(app)
 def relevance(
-    io: CommandIO,
-    session: Annotated[str | None, argument("SESSION", "Its id or title. Default: the last.")] = None,
+    io: CommandIO, session: Annotated[str | None, argument("SESSION", "Its id or title. Default: the last.")] = None
 ) -> Told:
     """Show which facts a conversation would use. Also lists the notes used most."""
     tally = NoteUsage()
@@ -263,8 +258,7 @@ def export(io: CommandIO) -> Told:
 
 @command(app, "import")
 def import_(
-    io: CommandIO,
-    path: Annotated[str, argument("@PATH", "The file: @PATH in the vault, PATH anywhere.")],
+    io: CommandIO, path: Annotated[str, argument("@PATH", "The file: @PATH in the vault, PATH anywhere.")]
 ) -> Told:
     """Remember each list item of a Markdown file as a fact. An item that begins with `@NAME` is for that agent alone.
 
@@ -292,7 +286,7 @@ def import_(
 
 
 @contextmanager
-def _open_memory(io: CommandIO, text: str = "") -> Iterator[tuple["FactStore", Memory, Library | None]]:
+def _open_memory(io: CommandIO, text: str = "") -> Iterator[tuple[FactStore, Memory, Library | None]]:
     """The facts of a vault, the memory over them, and where this text may link to any the notes."""
     with ExitStack() as stack:
         library = stack.enter_context(open_refreshed_workspace(io, warn=False))[1] if "[" in text else None

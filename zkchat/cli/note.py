@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from itertools import chain, islice
 from shlex import quote
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 from msgspec.structs import replace
@@ -39,9 +39,6 @@ from zkchat.writing import (
     stage_links,
 )
 
-_MIN_CONTEXT: Final = 20
-"""Characters that are shown at least before and after a mention."""
-
 
 def choose_mentions(questions: KeyQuestions, groups: Iterable[MentionGroup]) -> ChosenLinks | None:
     """Show each mention as the link that it would be, in its line, until there is no more or the user has enough.
@@ -72,7 +69,7 @@ def _mention_lines(link: MentionLink, width: int) -> list[Text]:
     place = Text(sanitize_line(f"{link.source}:{link.line}"), style="bold")
     if f"[[{link.name}" not in link.link:
         place.append(f" names {sanitize_line(link.target)}", style="dim")
-    room = max(_MIN_CONTEXT, (width - len(link.link) - 4) // 2)
+    room = max(20, (width - len(link.link) - 4) // 2)
     before, after = (sanitize_text(part).replace("\n", " ") for part in (link.before, link.after))
     shown = Text("  ")
     shown.append(f"…{before[-room:]}" if len(before) > room else before.lstrip(), style="dim")

@@ -125,8 +125,6 @@ Stage = TypeVar("Stage", bound="Callable[..., StagedEdit]")
 
 
 class OpenNotes(Struct, frozen=True):
-    """The notes of a vault, and what changes them."""
-
     io: CommandIO
     workspace: Workspace
     library: Library

@@ -15,8 +15,6 @@ from zkchat.index import Library, NamedNote, find_named_note
 from zkchat.notes import summarize_warnings
 from zkchat.render import columns, method_label, never_fail_to_encode, vector_progress
 
-_SHOW_AFTER = timedelta(seconds=0.5)
-"""Work that takes less shows no bar."""
 _ERASE = "\r\x1b[K"
 
 
@@ -53,7 +51,7 @@ class _ProgressLine:
     def draw_until_ended(self) -> None:
         while not self.ended.wait(0.1):
             elapsed = self._environment.now() - self._began
-            if elapsed >= _SHOW_AFTER:
+            if elapsed >= timedelta(seconds=0.5):  # less shows no bar
                 width = columns(self._environment.variables, self._environment.stderr) or 80
                 self._draw(_format_line(self._label, *self._numbers, elapsed, width))
         if self._drawn:
@@ -86,8 +84,6 @@ def _format_line(label: str, done: int, total: int, elapsed: timedelta, width: i
 
 
 _POLL_SECONDS: Final = 1.0
-_IDLE_POLLS: Final = 3
-"""So many times as long it takes until the next look when nothing is under way."""
 
 
 def embed_by_server(io: CommandIO, library: Library) -> EmbeddingProgress | None:
@@ -119,7 +115,6 @@ def tell_of_vectors(io: CommandIO, library: Library) -> None:
 
 
 def vectors_record(found: EmbeddingProgress | None) -> dict[str, object] | None:
-    """For programs."""
     if found is None:
         return None
     return {
@@ -152,7 +147,7 @@ class VectorActivity:
             self._thread.join()
 
     def _watch(self) -> None:
-        while not self._closing.wait(self._poll_seconds * (1 if self.text or not self._has_looked else _IDLE_POLLS)):
+        while not self._closing.wait(self._poll_seconds * (1 if self.text or not self._has_looked else 3)):
             self._has_looked = True
             try:
                 text = vector_progress(self._library.embedding_progress())

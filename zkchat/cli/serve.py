@@ -2,24 +2,21 @@
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 
 from zkchat import hosting, web
 from zkchat.app import load_workspace
-from zkchat.cli.common import CommandIO, ModelOption, SettingsVaultOption, current_io, flag, option
+from zkchat.cli.common import CommandIO, ModelOption, SettingsVaultOption, current_io, flag, option, require
 from zkchat.cli.terminal import Terminated
 from zkchat.cli.vault_consent import confirmed_vault
 from zkchat.core import ConfigError, UsageError, install_command
-
-if TYPE_CHECKING:
-    from zkchat.hosting import AccessToken
+from zkchat.hosting import AccessToken
 
 PORT: Final = 7718
 HOST: Final = "127.0.0.1"
 VARIABLE: Final = "ZKCHAT_SERVE_TOKEN"
-_MISSING: Final = "This needs the packages starlette and uvicorn, which are not installed."
 _OPEN: Final = "warning: Others in your network can reach this address, and the connection is not encrypted."
 
 app = typer.Typer(
@@ -62,9 +59,8 @@ def serve(
     io = current_io(vault)
     workspace = load_workspace(io.environment, confirmed_vault(io), model=model)
     if not (find_spec("starlette") and find_spec("uvicorn")):
-        raise ConfigError(_MISSING, hint=f"Install them: {install_command('serve')}")
-    from zkchat.cli.change_review import keys_of
-
+        how = f"Install them: {install_command('serve')}"
+        raise ConfigError("This needs the packages starlette and uvicorn, which are not installed.", hint=how)
     is_here = web.is_loopback(host)
     token = _token(io, token_file, is_open=not is_here or bool(origin))
     options = web.WebOptions(
@@ -73,7 +69,6 @@ def serve(
         write=write,
         host=host,
         origin=origin.rstrip("/"),
-        keys=lambda opened: keys_of(io.environment, opened),
     )
     listening = hosting.listen(port, host)
     site = web.Site(workspace, options, listening, token)
@@ -88,7 +83,7 @@ def serve(
         raise typer.Exit(128 + end.signal) from None
 
 
-def _token(io: CommandIO, file: Path | None, *, is_open: bool) -> "AccessToken":
+def _token(io: CommandIO, file: Path | None, *, is_open: bool) -> AccessToken:
     """Raises `UsageError` where others may reach the server, and the user has chosen none."""
     named = io.environment.cwd / file.expanduser() if file else None
     token = hosting.access_token(named, io.environment.variables, VARIABLE)
@@ -110,13 +105,7 @@ def lsp(vault: SettingsVaultOption = None) -> int:
     zkchat lsp --vault ~/notes
     """
     io = current_io(vault)
-    try:
-        import pygls as _  # noqa: F401
-    except ImportError:
-        raise ConfigError(
-            "zkchat lsp needs the package pygls, which is not installed.",
-            hint=f"Install it: {install_command('lsp')}",
-        ) from None
+    require("pygls", "zkchat lsp needs the package pygls", "lsp")
     from zkchat.lsp import serve
 
     chosen = confirmed_vault(io) if vault is not None else None

@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from msgspec import UNSET
+from rich.console import Console
 
 from zkchat import repl
 from zkchat.app import calendar_for, stores
+from zkchat.chat import ConversationSearch
 from zkchat.cli.common import CommandIO, Told, YesOption, argument, command, flag, option
 from zkchat.cli.output import stdout_console
 from zkchat.core import (
@@ -40,11 +42,6 @@ from zkchat.core import message as parts
 from zkchat.notes import parse_instant
 from zkchat.render import cost_lines, phrases, print_markdown, priority_effect
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from zkchat.chat import ConversationSearch
-
 app = typer.Typer(help="List, show, search, rename and delete conversations.", no_args_is_help=True)
 
 
@@ -63,8 +60,7 @@ def find_session_or_last(store: SessionStore, name: str | None, *, listed: bool 
 
 @command(app, "list")
 def list_(
-    io: CommandIO,
-    every: Annotated[bool, flag("--all", "Also list single questions of `zkchat ask`.")] = False,
+    io: CommandIO, every: Annotated[bool, flag("--all", "Also list single questions of `zkchat ask`.")] = False
 ) -> Told:
     """List the sessions of the vault, the last used first.
 
@@ -164,11 +160,7 @@ def search(
 
 
 @command(app)
-def rename(
-    io: CommandIO,
-    session: SessionArgument,
-    title: Annotated[str, argument("TITLE", "The new title.")],
-) -> Told:
+def rename(io: CommandIO, session: SessionArgument, title: Annotated[str, argument("TITLE", "The new title.")]) -> Told:
     """Give a session another title."""
     words = " ".join(title.split())
     if not words:
@@ -253,7 +245,7 @@ def delete(io: CommandIO, session: SessionArgument, yes: YesOption = False) -> T
 
 
 @contextmanager
-def _open_search(io: CommandIO) -> Iterator["tuple[SessionStore, ConversationSearch]"]:
+def _open_search(io: CommandIO) -> Iterator[tuple[SessionStore, ConversationSearch]]:
     """The sessions of a vault, and the search over what was said in them."""
     with io.sessions() as store, stores.open_message_search(io.workspace()) as conversations:
         yield store, conversations
@@ -269,7 +261,7 @@ def _branch_lines(branches: Sequence[Branch]) -> Iterator[str]:
         yield f"{mark} b{each.number}  {used}  {counted(each.messages, 'message'):>14}  {each.first_words}"
 
 
-def _print_message(io: CommandIO, console: "Console | None", message: ChatMessage) -> None:
+def _print_message(io: CommandIO, console: Console | None, message: ChatMessage) -> None:
     """Print a message; on a terminal, what an assistant wrote is drawn as Markdown."""
     state = "" if message.status == "complete" else f"  ({message.status})"
     state += "" if message.has_usual_priority else f"  (priority {message.priority})"

@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import typer
+from msgspec import Struct
 
 from zkchat.app import (
     LOCAL_ONLY,
     MODEL,
+    SETUP_HELPS,
     WITHOUT_KEY,
     FoundFolder,
     SetupPlan,
@@ -22,9 +24,7 @@ from zkchat.app import (
     load_workspace,
     local_folders_set,
     missing_folders,
-    offer_within_setup,
-    offered_services,
-    service_settings,
+    services_with_key,
     survey_models,
     top_folders,
     verify_model,
@@ -46,10 +46,8 @@ from zkchat.core import (
 )
 from zkchat.render import embedding_line, fold, model_facts, sanitize_text
 
-_INTRODUCTION: Final = "Three questions. Enter keeps what is in brackets; Ctrl-C quits and changes nothing."
 _NONE: Final = "-"
 _INDENT: Final = 3
-_OTHER_WORDS: Final = "Optional, for a better search in English notes (23 MB): zkchat models pull all-minilm-l6-v2"
 _COMMANDS: Final = (
     "To answer all at once: zkchat setup --yes --vault FOLDER --model NAME --local-only FOLDERS. One by one: "
     "zkchat config set model NAME, zkchat config set privacy.local_only FOLDERS."
@@ -58,10 +56,7 @@ _COMMANDS: Final = (
 
 def setup(
     vault: Annotated[Path | None, option("--vault", "FOLDER", "The folder of your notes.")] = None,
-    model: Annotated[
-        str | None,
-        option("--model", "NAME", "The model that answers; `quote` for none."),
-    ] = None,
+    model: Annotated[str | None, option("--model", "NAME", "The model that answers; `quote` for none.")] = None,
     local_only: Annotated[
         str | None,
         option(
@@ -70,10 +65,7 @@ def setup(
             "Folders of notes that never leave this machine, separated by commas; - for none.",
         ),
     ] = None,
-    yes: Annotated[
-        bool,
-        flag("--yes -y", "Do not ask: keep what is set, and let zkchat choose the rest."),
-    ] = False,
+    yes: Annotated[bool, flag("--yes -y", "Do not ask: keep what is set, and let zkchat choose the rest.")] = False,
     json_output: JsonOption = False,
 ) -> None:
     """Set up zkchat with three questions.
@@ -96,29 +88,28 @@ def setup(
     _report(io, plan, write_setup(io.environment, plan), json_output=json_output)
 
 
-class _Questions:
+class _Questions(Struct, frozen=True):
     """Asks what was not given on the command line; without `asks`, takes the defaults."""
 
-    def __init__(self, io: CommandIO, *, asks: bool) -> None:
-        self._io = io
-        self._asks = asks
+    io: CommandIO
+    asks: bool
 
     def plan(self, vault: Path | None, model: str | None, local_only: str | None) -> SetupPlan:
-        if self._asks:
-            self._say(_INTRODUCTION)
+        if self.asks:
+            self._say("Three questions. Enter keeps what is in brackets; Ctrl-C quits and changes nothing.")
         folder = self._folder(vault)
-        default = default_vault_setting(folder) if folder and (vault or self._asks) else {}
+        default = default_vault_setting(folder) if folder and (vault or self.asks) else {}
         chosen = self._model(model, folder)
         folders = self._local_folders(local_only, folder)
         return SetupPlan(folder=folder, settings={**chosen, **default, LOCAL_ONLY: folders})
 
     def _folder(self, named: Path | None) -> FoundFolder | None:
-        environment = self._io.environment
+        environment = self.io.environment
         found = find_folder(environment, named) if named else self._folder_offered()
         is_offered = found.is_vault or (not found.is_home and count_notes(found.path).notes > 0)
-        if named or not self._asks:
+        if named or not self.asks:
             return found if found.is_vault else None
-        self._io.note("")
+        self.io.note("")
         self._say("1. Which folder has your notes?")
         while True:
             default = f"{found.path}, {_notes_in(found)}" if is_offered else "none yet"
@@ -130,13 +121,13 @@ class _Questions:
             except VaultError as error:
                 self._say(f"   {error.message}")
                 continue
-            if not other.is_home or self._io.confirm(f"   Chat with your whole home folder ({_notes_in(other)})?"):
+            if not other.is_home or self.io.confirm(f"   Chat with your whole home folder ({_notes_in(other)})?"):
                 self._say(f"   {other.path}: {_notes_in(other)}.")
                 return other
 
     def _folder_offered(self) -> FoundFolder:
         """The default vault that is set, else the vault around, else the current folder."""
-        environment = self._io.environment
+        environment = self.io.environment
         try:
             return default_vault(environment) or find_settings_folder(environment, None)
         except LostDefaultVault as error:
@@ -149,14 +140,14 @@ class _Questions:
         if named and "://" in named:
             return self._model_of(HostedService(without_password(named), "", named), vault)
         if named:
-            _verify(self._io.environment, vault, named)
+            _verify(self.io.environment, vault, named)
             return {MODEL: named}
-        overview = _survey(self._io.environment, vault)
-        if not self._asks:
+        overview = _survey(self.io.environment, vault)
+        if not self.asks:
             return {MODEL: overview.in_use}
-        self._io.note("")
+        self.io.note("")
         self._say("2. Which model should answer?")
-        services = [] if overview.in_use.startswith("openai:") else offered_services(self._io.environment)
+        services = [] if overview.in_use.startswith("openai:") else services_with_key(self.io.environment.variables)
         numbered = {str(number): each for number, each in enumerate(self._list_models(overview, services), 1)}
         while True:
             typed = self._ask(f"   Number, name, or the address of a server [{overview.in_use}]:") or overview.in_use
@@ -167,7 +158,7 @@ class _Questions:
             try:
                 if service:
                     return self._model_of(service, vault)
-                _verify(self._io.environment, vault, name)
+                _verify(self.io.environment, vault, name)
             except ZkchatError as error:
                 self._say(f"   {error.message} {error.hint}".rstrip())
                 continue
@@ -181,18 +172,21 @@ class _Questions:
         facts += [f"uses the key in {service.key_variable}; your notes are sent there" for service in services]
         width = max(map(len, names))
         for number, (name, about) in enumerate(zip(names, facts, strict=True), start=1):
-            self._io.note(f"   {number:>2}. {name:<{width}}  {about}", indent=7)
+            self.io.note(f"   {number:>2}. {name:<{width}}  {about}", indent=7)
         if left_out:
             self._say(f"   … and {left_out:,} more: zkchat models --json")
         if overview.offer:
-            self._say(f"   {offer_within_setup(overview.offer)}")
-        self._say(f"   {embedding_line(overview) or _OTHER_WORDS}")
+            self._say(f"   {overview.offer.replace(SETUP_HELPS, '')}")  # which is what the user does
+        pull = "Optional, for a better search in English notes (23 MB): zkchat models pull all-minilm-l6-v2"
+        self._say(f"   {embedding_line(overview) or pull}")
         return names
 
     def _model_of(self, service: HostedService, vault: Path | None) -> dict[str, str]:
         """A model of a hosted service or a server of the user's, with the settings that lead there."""
-        settings = service_settings(service)
-        environment = with_settings(self._io.environment, {**WITHOUT_KEY, **settings})
+        settings = {"openai.base_url": service.base_url}
+        if service.key_variable:
+            settings["openai.api_key_env"] = service.key_variable
+        environment = with_settings(self.io.environment, {**WITHOUT_KEY, **settings})
         overview = _survey(environment, vault)
         rows = [row for row in overview.rows if row.name.startswith("openai:")]
         if not rows:
@@ -203,19 +197,19 @@ class _Questions:
         self._say(f"   Models of {service.name}: {', '.join(row.name.partition(':')[2] for row in rows[:20])}")
         if warning := _warning(rows[0]):
             self._say(f"   {service.name} is not on this machine{warning}, except private ones.")
-        typed = self._ask(f"   Which one? [{rows[0].name.partition(':')[2]}]:") if self._asks else ""
+        typed = self._ask(f"   Which one? [{rows[0].name.partition(':')[2]}]:") if self.asks else ""
         name = f"openai:{typed.removeprefix('openai:')}" if typed else rows[0].name
         _verify(environment, vault, name)
         return {**settings, MODEL: name}
 
     def _local_folders(self, named: str | None, folder: FoundFolder | None) -> str:
         """The folders that stay on this machine, separated by commas; empty for none."""
-        before = ", ".join(local_folders_set(self._io.environment))
+        before = ", ".join(local_folders_set(self.io.environment))
         if named is not None:
             return "" if named.strip() == _NONE else named.strip()
-        if not self._asks:
+        if not self.asks:
             return before
-        self._io.note("")
+        self.io.note("")
         self._say("3. Which folders of notes must never leave this machine, whichever model answers?")
         if folder and (names := top_folders(folder.path)):
             self._say(f"   Your folders: {', '.join(names)}")
@@ -227,12 +221,12 @@ class _Questions:
         return before if not typed else "" if typed == _NONE else typed
 
     def _say(self, text: str) -> None:
-        self._io.note(text, indent=_INDENT)
+        self.io.note(text, indent=_INDENT)
 
     def _ask(self, question: str) -> str:
         """A line that the user types. Raises EOFError at the end of the input."""
-        environment = self._io.environment
-        environment.stderr.write(sanitize_text(f"{self._io.wrap(question, environment.stderr, indent=_INDENT)} "))
+        environment = self.io.environment
+        environment.stderr.write(sanitize_text(f"{self.io.wrap(question, environment.stderr, indent=_INDENT)} "))
         environment.stderr.flush()
         line = environment.stdin.readline()
         if not line:

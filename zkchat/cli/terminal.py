@@ -17,12 +17,8 @@ CTRL_C: Final = "\x03"
 CTRL_D: Final = "\x04"
 ESCAPE: Final = "\x1b"
 _MAX_READ: Final = 1_024
-_PASTE_MARKS: Final = ("\x1b[200~", "\x1b[201~")
-"""Between which a terminal sends what is pasted."""
 _ERASE_LINE = b"\r\x1b[K"
 """For what the terminal showed of keys before it was told not to; it comes again in the prompt."""
-_UNWIND_AFTER: Final = 0.5
-"""Seconds after which an event loop that has not ended is taken to be blocked."""
 
 
 def read_key(terminal: TextIO) -> str:
@@ -42,8 +38,7 @@ def read_key(terminal: TextIO) -> str:
 
 def without_paste_marks(line: str) -> str:
     """What was typed or pasted for a question that is read as a line."""
-    begins, ends = _PASTE_MARKS
-    return line.replace(begins, "").replace(ends, "")
+    return line.replace("\x1b[200~", "").replace("\x1b[201~", "")  # between which a terminal sends what is pasted
 
 
 @contextmanager
@@ -150,4 +145,4 @@ def _end(number: int, _frame: FrameType | None) -> None:
 
     loop.call_soon_threadsafe(unwind)
     signal.signal(signal.SIGALRM, unwind)
-    signal.setitimer(signal.ITIMER_REAL, _UNWIND_AFTER)
+    signal.setitimer(signal.ITIMER_REAL, 0.5)  # else it is taken to be blocked

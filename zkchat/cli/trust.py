@@ -1,14 +1,13 @@
 """`zkchat config trust`, and the question that a conversation begins with in a vault that brings something new."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from zkchat.app import VaultTrust, describe_item, find_paths, left_out_sentence, own_server_names, trust_states
 from zkchat.cli.common import CommandIO, JsonOption, VaultOption, YesOption, current_io, flag
 from zkchat.core import StorageError, TrustState, UsageError, VaultItem, plain_without
 
-if TYPE_CHECKING:
-    States = Sequence[tuple[VaultItem, TrustState]]
+States = Sequence[tuple[VaultItem, TrustState]]
 
 MAX_ITEMS_ASKED = 30
 """In one question; more would scroll away before they are read."""
@@ -62,7 +61,7 @@ def ask_to_approve(io: CommandIO, *, may_ask: bool) -> None:
         io.note(left_out_sentence(left_out))
 
 
-def _show(io: CommandIO, vault_trust: VaultTrust, states: "States", *, may_ask: bool) -> None:
+def _show(io: CommandIO, vault_trust: VaultTrust, states: States, *, may_ask: bool) -> None:
     if not states:
         io.out(f"Nothing in {vault_trust.paths.vault} needs your approval.")
         return
@@ -80,7 +79,7 @@ def _show(io: CommandIO, vault_trust: VaultTrust, states: "States", *, may_ask: 
         io.out("What is not approved is not used. To approve all of it: zkchat config trust --yes")
 
 
-def _decide(io: CommandIO, vault_trust: VaultTrust, states: "States") -> None:
+def _decide(io: CommandIO, vault_trust: VaultTrust, states: States) -> None:
     items = [item for item, _ in states]
     try:
         if io.confirm("Without your approval none of this is used. Approve it?"):
@@ -93,14 +92,14 @@ def _decide(io: CommandIO, vault_trust: VaultTrust, states: "States") -> None:
         io.note(f"Your decision could not be saved, so none of it is used. {error.message}")
 
 
-def _item_lines(io: CommandIO, vault_trust: VaultTrust, states: "States") -> Iterator[str]:
+def _item_lines(io: CommandIO, vault_trust: VaultTrust, states: States) -> Iterator[str]:
     for item, state, about in _described(io, vault_trust, states):
         yield f"  {item.kind} {item.name}  ({_STATE_WORDS[state]})"
         yield from (f"      {line}" for line in about)
 
 
 def _described(
-    io: CommandIO, vault_trust: VaultTrust, states: "States"
+    io: CommandIO, vault_trust: VaultTrust, states: States
 ) -> Iterator[tuple[VaultItem, TrustState, Sequence[str]]]:
     """Each item with lines on what it is, and on a server of the user that counts before it."""
     own = own_server_names(io.environment, vault_trust.paths)

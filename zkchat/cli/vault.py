@@ -7,6 +7,7 @@ from typing import Annotated, Final, TypeVar
 import typer
 from msgspec import Struct
 from msgspec.structs import asdict
+from rich.text import Text
 
 from zkchat.actions import link_record
 from zkchat.app import NOT_INSTALLED, Paths, link_style, open_library, unread_reason
@@ -23,6 +24,7 @@ from zkchat.cli.common import (
     told_command,
 )
 from zkchat.cli.key_questions import KeyQuestions
+from zkchat.cli.lookups import verify
 from zkchat.cli.note_changes import OpenNotes, change_summary, open_notes
 from zkchat.cli.note_lookup import embed_by_server, open_refreshed_workspace, progress, vectors_record
 from zkchat.cli.output import UNDO, Listing
@@ -47,8 +49,7 @@ MAX_ROWS_SHOWN = 10
 
 @told_command
 def index(
-    io: CommandIO,
-    rebuild: Annotated[bool, flag("--rebuild", "Rebuild the index: read every note again.")] = False,
+    io: CommandIO, rebuild: Annotated[bool, flag("--rebuild", "Rebuild the index: read every note again.")] = False
 ) -> Told:
     """Update the index. Other commands do this by themselves; here you see what changed."""
     started = io.environment.now()
@@ -176,8 +177,6 @@ def check(
 
     zkchat ask "What do my notes say about compost?" | zkchat check -
     """
-    from zkchat.cli.lookups import verify
-
     if (file and fix) or (problems and not file) or ((yes or dry_run) and not fix):
         hint = "zkchat check, zkchat check --fix [--yes | --dry-run], or zkchat check FILE [--problems]"
         what = "FILE and --fix cannot be used together" if file and fix else "--problems needs a FILE"
@@ -285,7 +284,6 @@ def _place(source: str, lines: Sequence[int]) -> str:
 
 
 def _ask(questions: KeyQuestions, proposal: _Proposal, progress: str) -> str:
-    from rich.text import Text
 
     broken, repairs = proposal.broken, proposal.repairs
     head = Text.assemble((sanitize_line(proposal.place), "bold"), (f"  {progress}", "dim"))
@@ -355,10 +353,8 @@ def _counts_record(counts: IndexCounts) -> dict[str, object]:
 
 
 def _format_counts(counts: IndexCounts) -> str:
-    numbers = {
-        "note": counts.notes, "other file": counts.attachments, "link": counts.links, "section": counts.sections
-    }  # fmt: skip
-    return ", ".join(f"{number:,} {name}{'s' * (number != 1)}" for name, number in numbers.items())
+    numbers = (counts.notes, counts.attachments, counts.links, counts.sections)
+    return ", ".join(map(counted, numbers, ("note", "other file", "link", "section")))
 
 
 def _status_record(paths: Paths, library: Library) -> dict[str, object]:

@@ -8,9 +8,8 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import AbstractContextManager, ExitStack, suppress
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar, assert_never
+from typing import Any, Final, TypeVar, assert_never
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -20,17 +19,14 @@ from zkchat.app import (
     ModelCatalogue,
     OpenConversation,
     ServerConnections,
-    Unattended,
+    UserInterface,
     WritingOptions,
-    bounds_of,
-    daily_note_settings,
+    command_context,
     left_out_sentence,
     open_conversation,
-    open_goal_run,
-    open_said,
     trust_states,
 )
-from zkchat.chat import CallReviewer, Conversation, SessionItems
+from zkchat.chat import CallReviewer, Conversation
 from zkchat.core import (
     ChangeSet,
     Environment,
@@ -44,7 +40,7 @@ from zkchat.core import (
     patch_of,
 )
 from zkchat.index import Progress
-from zkchat.render import sanitize_line, sanitize_text
+from zkchat.render import Matches, sanitize_line, sanitize_text
 from zkchat.repl import (
     COMMANDS,
     Background,
@@ -52,23 +48,17 @@ from zkchat.repl import (
     CommandContext,
     Edit,
     Leave,
-    Nothing,
     Outcome,
     Play,
     Position,
     Send,
     Surface,
     Switch,
-    VaultBrowser,
     VaultView,
     find_command,
     run,
 )
 from zkchat.writing import ChangeReviewer
-
-if TYPE_CHECKING:
-    from zkchat.render import Matches
-
 
 T = TypeVar("T")
 CLOSE_SECONDS: Final = 10.0
@@ -90,8 +80,6 @@ class ChatOptions(Struct, frozen=True, kw_only=True):
     agent: str | None = None
     write: bool | None = None
     """Whether the model may propose changes to notes; None for what the settings say."""
-    keys: Callable[[OpenConversation], Sequence[str]] = lambda _: ()
-    """The API keys of the user, which no export may hold."""
 
 
 class Worker:
@@ -172,7 +160,7 @@ class MarkdownSurface(Surface):
     def print(self, text: str) -> None:
         self._lines.extend(sanitize_text(text).split("\n"))
 
-    def print_markdown(self, text: str, _matches: "Matches | None" = None, /) -> None:
+    def print_markdown(self, text: str, _matches: Matches | None = None, /) -> None:
         self._end_lines()
         self._pieces.append(sanitize_text(text))
 
@@ -203,7 +191,7 @@ class MarkdownSurface(Surface):
             self._pieces.append(fenced(text, "text") if "\n" in text else text)
 
 
-class HostedInterface(Unattended):
+class HostedInterface(UserInterface):
     """Asks about changes to notes and about servers; a client sends files by itself."""
 
     def __init__(
@@ -228,11 +216,7 @@ class HostedChat(ABC):
     """Slash commands that there are not here."""
 
     def __init__(
-        self,
-        environment: Environment,
-        options: ChatOptions,
-        loop: asyncio.AbstractEventLoop,
-        surface: MarkdownSurface,
+        self, environment: Environment, options: ChatOptions, loop: asyncio.AbstractEventLoop, surface: MarkdownSurface
     ) -> None:
         """`loop` is the event loop on which all but `cancel` run."""
         self._loop = loop
@@ -435,36 +419,13 @@ class HostedChat(ABC):
             case Switch():
                 self._reopen(outcome)
                 self._surface.print(f"{self._talk.model.shown} answers now, as agent {self._talk.agent.name}.")
-            case Nothing() | Edit() | Leave():
+            case None | Edit() | Leave():
                 pass
             case _:
                 assert_never(outcome)
 
     def _command_context(self) -> CommandContext:
-        opened = self._opened
-        goals = open_goal_run(self._environment, opened, bounds_of(opened.settings))
-        goals.way_back = lambda _: "/goal resume continues it."
-        return CommandContext(
-            conversation=opened.conversation,
-            store=opened.store,
-            changes=opened.changes,
-            surface=self._surface,
-            links=opened.document_links,
-            items=SessionItems(opened.conversation),
-            browser=VaultBrowser(
-                library=opened.library,
-                view=self._view,
-                open_with=opened.settings.ui.open_with,
-                daily_notes=partial(daily_note_settings, opened.paths.vault),
-            ),
-            now=self._environment.now,
-            models=self._models,
-            goals=goals,
-            keys=self._chosen.keys(opened),
-            servers=opened.conversation.servers,
-            embedding_progress=opened.library.embedding_progress,
-            said=partial(open_said, opened.workspace, opened.store),
-        )
+        return command_context(self._environment, self._opened, self._surface, self._view, self._models)
 
 
 def offered_commands(without: frozenset[str] = NOT_OFFERED, *, every: bool = False) -> tuple[Command, ...]:

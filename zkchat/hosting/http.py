@@ -22,7 +22,6 @@ from zkchat.core import ConfigError, UsageError, lazy_pattern, read_bounded, wri
 
 MIN_CHARACTERS: Final = 16
 _MAX_CHARACTERS: Final = 1_000
-_RANDOM_BYTES: Final = 32
 _FORM: Final = lazy_pattern(rf"[A-Za-z0-9._~+/=-]{{{MIN_CHARACTERS},{_MAX_CHARACTERS}}}")
 """What may follow `Bearer` in a header."""
 ADDRESS: Final = "127.0.0.1"
@@ -32,8 +31,6 @@ MAX_STRANGERS: Final = 200
 """Connections that have not shown it yet."""
 SECONDS_FOR_TOKEN: Final = 5
 """How long a connection may be open without a request that carries the token."""
-END_SECONDS: Final = 2
-"""How long requests that are under way may take after the end was asked for."""
 NAMES: Final = (ADDRESS, "localhost")
 Headers = Mapping[bytes, Sequence[bytes]]
 
@@ -59,7 +56,7 @@ def access_token(file: Path | None, variables: Mapping[str, str], variable: str 
     Raises `ConfigError`, and `StorageError` where the file cannot be written.
     """
     text, where = variables.get(variable, "").strip(), f"${variable}"
-    made = AccessToken(text=secrets.token_urlsafe(_RANDOM_BYTES), is_new=True, file=file)
+    made = AccessToken(text=secrets.token_urlsafe(32), is_new=True, file=file)
     if file is not None:
         where = str(file)
         try:
@@ -116,7 +113,7 @@ def server_of(app: ASGIApp, seconds_for_token: int = SECONDS_FOR_TOKEN) -> "Unti
         limit_concurrency=MAX_STRANGERS + MAX_CONNECTIONS,
         backlog=MAX_STRANGERS // 2,  # at most two such batches come between a connection and its first words
         timeout_keep_alive=seconds_for_token,
-        timeout_graceful_shutdown=END_SECONDS,
+        timeout_graceful_shutdown=2,
     )
     return UntilSignal(config)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from lsprotocol import types
+from msgspec import Struct
 from msgspec.structs import replace
 from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
@@ -54,7 +55,6 @@ _SEVERITIES: Final[dict[FoundKind, types.DiagnosticSeverity]] = {
     "ambiguous-link": types.DiagnosticSeverity.Information,
     "unlinked-mention": types.DiagnosticSeverity.Hint,
 }
-_WATCHED: Final = "**/*.md"
 
 
 class _Place(NamedTuple):
@@ -172,7 +172,7 @@ class VaultServer:
         workspace = self.server.client_capabilities.workspace
         watched = workspace and workspace.did_change_watched_files
         if self._vault and watched and watched.dynamic_registration:
-            options = types.DidChangeWatchedFilesRegistrationOptions([types.FileSystemWatcher(_WATCHED)])
+            options = types.DidChangeWatchedFilesRegistrationOptions([types.FileSystemWatcher("**/*.md")])
             method = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
             asked = types.RegistrationParams([types.Registration("zkchat-files", method, options)])
             self.server.client_register_capability(asked)
@@ -200,7 +200,6 @@ class VaultServer:
             self._publish(params.text_document.uri, [])
 
     def _path(self, uri: str) -> str | None:
-        """The path of a note in the vault."""
         path = self._addresses.path(uri) if self._vault else None
         return path if path and is_note(path) else None
 
@@ -454,14 +453,13 @@ def _parts(edit: types.WorkspaceEdit) -> Sequence[object]:
     return edit.document_changes or ()
 
 
-class _Output:
+class _Output(Struct, frozen=True):
     """Implements `pygls.io_.Writer`."""
 
-    def __init__(self, channel: Channel) -> None:
-        self._channel = channel
+    channel: Channel
 
     def write(self, data: bytes) -> None:
-        self._channel.write(data)
+        self.channel.write(data)
 
     def close(self) -> None:
         """The channel is given back by whoever claimed it."""

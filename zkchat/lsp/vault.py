@@ -48,8 +48,6 @@ _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 _BYTE_ORDER_MARK: Final = "\ufeff"
 _MAX_PASSAGE_LINES: Final = 40
 _MAX_PASSAGE_CHARACTERS: Final = 3_000
-_MAX_SYMBOL_NOTES: Final = 50
-"""Notes in which headings are looked for."""
 _MAX_RECORDS: Final = 1_000
 """Change sets of the journal among which renames are looked for."""
 parsed = lru_cache(maxsize=64)(parse_note)
@@ -107,8 +105,6 @@ class Positions:
 
 
 class Addresses:
-    """The addresses of the files of a vault."""
-
     def __init__(self, vault: Path, folder: Path | None) -> None:
         """`folder` is what the editor opened: where it is a way to the vault, addresses go the same way."""
         self._vault = vault
@@ -317,7 +313,7 @@ class EditorVault:
         for match in self._names.find(query):
             yield match.note.title, match.note.path, 1
         wanted = normalize_name(query).strip()
-        hits = self.library.search(query, limit=_MAX_SYMBOL_NOTES, words_only=True) if wanted else []
+        hits = self.library.search(query, limit=50, words_only=True) if wanted else []
         for path in dict.fromkeys(hit.path for hit in hits if is_note(hit.path)):
             known = self.library.outline(path)
             for heading in known.headings if known else ():

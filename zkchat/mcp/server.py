@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Set
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import anyio
 import mcp_types as types
@@ -27,18 +27,23 @@ from pydantic import ValidationError
 
 from zkchat.app import Notices, Workspace
 from zkchat.core import Channel, Lines, NoteNotFound, ZkchatError, claimed_streams
-from zkchat.hosting import VaultThread
+from zkchat.hosting import (
+    ADDRESS,
+    NAMES,
+    SECONDS_FOR_TOKEN,
+    AccessToken,
+    Gate,
+    VaultThread,
+    hosts_of,
+    port_of,
+    serve_app,
+)
 from zkchat.mcp.prompts import PromptHandlers
 from zkchat.mcp.service import TEMPLATE, HostOptions, VaultService, list_page, places_in, uri_of
 from zkchat.mcp.tools import Context, ToolHandlers, progress_to
 from zkchat.version import __version__
 
-if TYPE_CHECKING:
-    from zkchat.hosting import AccessToken
-
 PATH: Final = "/mcp"
-RESOURCE_NOT_FOUND: Final = -32002
-"""Of the revisions before 2026-07-28, which has `INVALID_PARAMS` for it."""
 MAX_URI_CHARACTERS: Final = 10_000
 
 
@@ -160,7 +165,7 @@ class ResourceHandlers:
             content = await self._service.use(lambda vault: vault.read_resource(uri), progress_to(context))
         except NoteNotFound:
             is_modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
-            code = types.INVALID_PARAMS if is_modern else RESOURCE_NOT_FOUND
+            code = types.INVALID_PARAMS if is_modern else -32002  # of the revisions before 2026-07-28
             raise MCPError(code, "Resource not found", {"uri": uri[:MAX_URI_CHARACTERS]}) from None
         return types.ReadResourceResult(contents=[content])
 
@@ -315,11 +320,7 @@ def build_server(service: VaultService) -> Server[Any]:
         version=__version__,
         title="zkchat",
         instructions=INSTRUCTIONS,
-        cache_hints={
-            "tools/list": unchanging,
-            "prompts/list": unchanging,
-            "resources/templates/list": unchanging,
-        },
+        cache_hints={"tools/list": unchanging, "prompts/list": unchanging, "resources/templates/list": unchanging},
         on_list_tools=tools.list_tools,
         on_call_tool=tools.call_tool,
         on_list_resources=resources.list_resources,
@@ -355,7 +356,7 @@ def serve_stdio(workspace: Workspace, options: HostOptions, notices: Notices) ->
 
 
 def serve_http(
-    workspace: Workspace, options: HostOptions, notices: Notices, listening: socket.socket, token: "AccessToken"
+    workspace: Workspace, options: HostOptions, notices: Notices, listening: socket.socket, token: AccessToken
 ) -> None:
     """Serve on a port of this machine until a signal ends it."""
     with listening, _opened(workspace, options, notices) as server:
@@ -363,26 +364,19 @@ def serve_http(
 
 
 def address_of(listening: socket.socket) -> str:
-    from zkchat.hosting import ADDRESS, port_of
-
     return f"http://{ADDRESS}:{port_of(listening)}{PATH}"
 
 
 def serve(
-    server: Server[Any], listening: socket.socket, token: "AccessToken", seconds_for_token: int | None = None
+    server: Server[Any], listening: socket.socket, token: AccessToken, seconds_for_token: int | None = None
 ) -> None:
     """Serve over HTTP until SIGINT or SIGTERM, which then takes its usual course."""
-    from zkchat.hosting import NAMES, SECONDS_FOR_TOKEN, Gate, hosts_of, port_of, serve_app
-
     port = port_of(listening)
     security = TransportSecuritySettings(
         allowed_hosts=hosts_of(port), allowed_origins=[f"http://{name}:*" for name in NAMES]
     )
     app = server.streamable_http_app(
-        streamable_http_path=PATH,
-        max_request_body_size=4_000_000,
-        max_sessions=100,
-        transport_security=security,
+        streamable_http_path=PATH, max_request_body_size=4_000_000, max_sessions=100, transport_security=security
     )
     serve_app(Gate(app, token, port), listening, seconds_for_token or SECONDS_FOR_TOKEN)
 

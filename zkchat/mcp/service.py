@@ -17,7 +17,7 @@ import mcp_types as types
 from msgspec import Struct
 from msgspec.structs import replace
 
-from zkchat.app import UNATTENDED, Notices, ProposalParts, Unattended, Workspace, WritingOptions, open_change_store
+from zkchat.app import UNATTENDED, Notices, ProposalParts, UserInterface, Workspace, WritingOptions, open_change_store
 from zkchat.chat import (
     Elsewhere,
     GivenBefore,
@@ -51,10 +51,6 @@ from zkchat.index import GuardedLibrary, Library, OnThisMachine, targets_of
 from zkchat.render import sanitize_text
 from zkchat.writing import Proposals, Verdict, why_asked
 
-WITHHELD_TOUCHED: Final = (
-    "It would change notes that are kept from this host: nothing was changed. Do it with `zkchat note` in a terminal."
-)
-WILL_BE_WITHHELD: Final = "It makes a private note, which this program will not be able to see."
 MAX_SHOWN_CHARS: Final = 8_000
 """Characters of a diff that the host shows to its user."""
 
@@ -106,7 +102,7 @@ class HostChanges(GivenBefore):
         """What a host may change notes with, over the notes that its model may see."""
         changes = cls(workspace.environment.now)
         workspace = replace(workspace, environment=replace(workspace.environment, now=changes.now))
-        interface = Unattended()  # the host's user is asked about changes, and about nothing else
+        interface = UserInterface()  # the host's user is asked about changes, and about nothing else
         interface.change_reviewer = changes
         with open_change_store(workspace, library, notices) as store:
             parts = ProposalParts(store, workspace, model, interface, WritingOptions(enabled=True))
@@ -161,10 +157,11 @@ class HostChanges(GivenBefore):
         is_refused = bool(proposals.staged.refusals)  # which is told as if the user had not agreed
         unwritten = replace(changes, writes=tuple(replace(each, after=each.before or b"") for each in changes.writes))
         if not is_refused and any(self._was_withheld(unwritten, path) for path in touched_paths(changes)):
-            return Settled(text=WITHHELD_TOUCHED, failed=True)
+            why_not = "It would change notes that are kept from this host: nothing was changed."
+            return Settled(text=f"{why_not} Do it with `zkchat note` in a terminal.", failed=True)
         reasons, remarks = tuple(proposals.staged.reasons_to_ask), tuple(proposals.staged.remarks)
         if any(proposals.is_withheld(changes, path) for path in touched_paths(changes)):
-            reasons = reasons or (WILL_BE_WITHHELD,)
+            reasons = reasons or ("It makes a private note, which this program will not be able to see.",)
         why = why_asked(changes, proposals.policy, reasons=reasons)
         is_asked = why is not None and can_ask and proposals.policy.mode != "propose"
         name = _name_of(changes)
@@ -207,8 +204,6 @@ def _name_of(changes: ChangeSet) -> str:
 
 SCHEME: Final = "note:///"
 TEMPLATE: Final = f"{SCHEME}{{+path}}"
-_UNESCAPED: Final = "/-._~!$&'()*+,;=:@"
-"""What may stand in the path of a URI as it is."""
 
 
 class Place(NamedTuple):
@@ -220,7 +215,7 @@ class Place(NamedTuple):
 
 def uri_of(path: str, heading: str = "") -> str:
     """The address of a file of the vault, or of what stands under a heading of a note."""
-    path, heading = (quote(text, safe=_UNESCAPED, errors="replace") for text in (path, heading))
+    path, heading = (quote(text, safe="/-._~!$&'()*+,;=:@", errors="replace") for text in (path, heading))
     return f"{SCHEME}{path}#{heading}" if heading else f"{SCHEME}{path}"
 
 
@@ -381,8 +376,6 @@ def _as_text(content: bytes, media_type: str) -> str | None:
 
 
 class HostOptions(Struct, frozen=True, kw_only=True):
-    """What the user allows the host."""
-
     is_local: bool = False
     """Whether its model runs on this machine, so that it may see local notes."""
     may_write: bool = False

@@ -49,14 +49,10 @@ Context: TypeAlias = ServerRequestContext[Any, Any]
 
 MAX_TEXT_CHARS: Final = 100_000
 """Characters of a text that one call gives."""
-FIRST_WITH_LINKS: Final = "2025-06-18"
-"""The first revision of the protocol that knows links to resources."""
 PROGRESS_SECONDS: Final = 0.2
 """From one notification of progress to the next."""
 REVIEW: Final = "review"
 """The key of the question about a change."""
-MAX_QUESTIONS: Final = 3
-"""Times that a user is asked about one call, where the notes change meanwhile."""
 DECLINED: Final = "The user declined it: nothing was changed. Do not propose it again unasked."
 UNASKED: Final = "The user could not be asked: nothing was changed."
 
@@ -90,8 +86,6 @@ _ABOUT: Final[Mapping[str, str]] = {
 
 
 class HostTool(Struct, frozen=True, kw_only=True):
-    """A tool that is offered to hosts."""
-
     name: str
     description: str
     arguments: type[Arguments]
@@ -144,11 +138,7 @@ def tools_for(*, may_write: bool) -> dict[str, HostTool]:
 
 
 def _own(
-    name: str,
-    description: str,
-    arguments: type[Arguments],
-    answer: type[Answer],
-    act: Callable[[Library, Any], Answer],
+    name: str, description: str, arguments: type[Arguments], answer: type[Answer], act: Callable[[Library, Any], Answer]
 ) -> HostTool:
     def read(vault: OpenVault, given: str) -> Answer:
         return run_validated(name, arguments, given, partial(act, vault.library))
@@ -157,7 +147,6 @@ def _own(
 
 
 def _of_chat(tool: Tool, *, changes: bool = False) -> HostTool:
-    """A tool that the chat has too."""
     assert isinstance(tool, FunctionTool)
     name = tool.name
 
@@ -220,7 +209,7 @@ class ToolHandlers:
             if not isinstance(answer, types.ElicitResult) or answer.action != "accept":
                 return _failed(DECLINED)
             agreed = params.request_state
-        for _ in range(MAX_QUESTIONS):
+        for _ in range(3):  # where the notes change meanwhile
             outcome = await self._service.use(propose, progress_to(context))
             if isinstance(outcome, Settled):
                 text = outcome.text.replace(PROPOSED, "").strip()
@@ -269,7 +258,8 @@ def progress_to(context: Context) -> Progress:
 
 def _answered(answer: Answer, context: Context) -> types.CallToolResult:
     """An answer, with a link to each note that it comes from where the protocol knows such links."""
-    titles = [*_titles(answer).items()][:50] if context.protocol_version >= FIRST_WITH_LINKS else []
+    knows_links = context.protocol_version >= "2025-06-18"
+    titles = [*_titles(answer).items()][:50] if knows_links else []
     links = [
         types.ResourceLink(
             name=path, title=title, uri=uri_of(path), mime_type="text/markdown" if is_note(path) else None

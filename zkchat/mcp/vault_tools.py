@@ -114,8 +114,7 @@ class VaultAnswer(Answer):
     """What the notes say on a question."""
 
     verdict: Annotated[
-        Verdict,
-        Field(description="Whether the quotes answer the question. Where nothing does, say so."),
+        Verdict, Field(description="Whether the quotes answer the question. Where nothing does, say so.")
     ]
     quotes: list[Quote] = []
     nearest: Annotated[list[Quote], Field(description="Where nothing answers: what comes nearest.")] = []
@@ -228,47 +227,32 @@ MAX_FETCHED_CHARS: Final = 100_000
 MAX_HITS: Final = 10
 
 
+def _text(description: str, *also: str) -> Any:
+    """An argument that is not empty; models call it by these names too."""
+    return Text(description=description, min_length=1, also=also)
+
+
 class AskVault(Arguments, frozen=True, kw_only=True):
-    question: Annotated[
-        str,
-        Text(
-            description="A question in words; [[links]] name notes to look in first.",
-            min_length=1,
-            also=("query", "q", "text"),
-        ),
-    ]
+    question: Annotated[str, _text("A question in words; [[links]] name notes to look in first.", "query", "q", "text")]
     limit: Annotated[int, Number(at_least=1, at_most=MAX_FOUND, description="Quotes at most.")] = DEFAULT_LIMIT
 
 
 class VerifyQuotes(Arguments, frozen=True, kw_only=True):
-    text: Annotated[
-        str,
-        Text(
-            description="A draft: sentences that should stand in the notes.",
-            min_length=1,
-            also=("draft", "quotes", "content"),
-        ),
-    ]
+    text: Annotated[str, _text("A draft: sentences that should stand in the notes.", "draft", "quotes", "content")]
 
 
 class SearchNotes(Arguments, frozen=True, kw_only=True):
     query: Annotated[
-        str,
-        Text(
-            description='Words, tag:x, path:x, on:2026-01-31, after:last-week, before:2026, "phrase".',
-            min_length=1,
-            also=("q", "text"),
-        ),
+        str, _text('Words, tag:x, path:x, on:2026-01-31, after:last-week, before:2026, "phrase".', "q", "text")
     ]
 
 
 class FetchNote(Arguments, frozen=True, kw_only=True):
     id: Annotated[
         str,
-        Text(
-            description="The id of a result of search; also a path, title, [[link]] or note:/// address.",
-            min_length=1,
-            also=("path", "uri", "url", "relative_path"),
+        _text(
+            "The id of a result of search; also a path, title, [[link]] or note:/// address.",
+            *("path", "uri", "url", "relative_path"),
         ),
     ]
     offset: Annotated[int, Number(at_least=0, description="Character to go on at, for a long note.")] = 0

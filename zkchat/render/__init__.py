@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         end_sentence,
         is_doubtful,
         method_label,
+        named_folders,
         priority_effect,
         reviewed,
         vector_lines,

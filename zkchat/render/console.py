@@ -17,12 +17,7 @@ from zkchat.render.sanitize import PROSE_WIDTH, can_move_cursor, never_fail_to_e
 
 _ERASE_LINE: Final = "\x1b[K"
 _ERASE_LINES_BELOW: Final = "\x1b[B\x1b[J\x1b[A"
-_WRAP_OFF: Final = "\x1b[?7l"
-_WRAP_ON: Final = "\x1b[?7h"
 _LINK_ID: Final = re.compile("\x1b\\]8;id=[^;]*;([^\x1b]*)\x1b")
-_MIN_INTERVAL: Final = 1 / 20
-_PAUSE_PER_WORK: Final = 10
-_MAX_PAUSE: Final = 1.0
 
 
 class Row(NamedTuple):
@@ -79,7 +74,7 @@ class LiveRegion:
         # The row of the cursor is always redrawn.
         kept = 0 if printed or width != self._width else max(0, min(same, len(self._drawn) - 1, len(rows) - 1))
         # Terminals disagree about the width of some characters. Without wrapping, a row is one row on all of them.
-        changed = [_WRAP_OFF, "\n".join(row.text for row in rows[kept:]), _WRAP_ON] if rows else []
+        changed = ["\x1b[?7l", "\n".join(row.text for row in rows[kept:]), "\x1b[?7h"] if rows else []
         self.write("".join([self._back_to(kept, width), *printed, *changed]))
         self._drawn, self._width = rows, width
 
@@ -118,7 +113,7 @@ class Throttle:
             return
         frame()
         took = self._clock() - begun
-        self._due = begun + max(_MIN_INTERVAL, min(_MAX_PAUSE, _PAUSE_PER_WORK * took))
+        self._due = begun + max(1 / 20, min(1.0, 10 * took))
 
 
 def print_text(console: Console, text: str, style: str = "none") -> None:
@@ -189,7 +184,6 @@ def terminal_width(console: Console) -> int:
 
 
 def code_theme(console: Console) -> str:
-    """The colours of code."""
     return console.code_theme if isinstance(console, _PipeConsole) else "ansi_dark"
 
 

@@ -44,16 +44,8 @@ from zkchat.render.sanitize import sanitize_line
 
 _MARKS: Final = (("█", "info"), ("▓", "tag"), ("▒", "accent"), ("░", "good"), ("▤", "doubt"), ("■", "default"))
 """One for each part, so that the parts can be distinguished without colour."""
-_FREE: Final = ("·", "dim")
 _RESERVE: Final = ("╱", "dim")
 _THRESHOLD: Final = ("│", "bold doubt")
-_MIN_BAR_WIDTH: Final = 30
-_GAUGE_WIDTH: Final = 20
-_MIN_GAUGE_WIDTH: Final = 8
-_NEWS_POINTS: Final = 15
-"""Points by which the use of the window changes before it is shown again."""
-_ALWAYS_ABOVE: Final = 60
-"""Per cent from which on it is shown after every answer."""
 
 
 class ShownUsage:
@@ -67,7 +59,7 @@ class ShownUsage:
         if not usage.window:
             return False
         percent = 100 * usage.total / usage.window
-        if percent <= _ALWAYS_ABOVE and abs(percent - self._percent) <= _NEWS_POINTS:
+        if percent <= 60 and abs(percent - self._percent) <= 15:  # points
             return False
         self._percent = percent
         return True
@@ -111,7 +103,7 @@ def context_bar(usage: ContextUsage, *, width: int) -> RenderableType:
     if not usage.window:
         return Group(numbers, *legend)
     beside = width - numbers.cell_len - 2
-    if beside >= _MIN_BAR_WIDTH:
+    if beside >= 30:
         return Group(Text.assemble(_bar(usage, beside), "  ", numbers), *legend)
     return Group(_bar(usage, width), numbers, *legend)
 
@@ -119,8 +111,8 @@ def context_bar(usage: ContextUsage, *, width: int) -> RenderableType:
 def context_gauge(usage: ContextUsage, *, width: int) -> Text:
     """The same in one short line: a bar of the parts, if there is room for one, and the numbers."""
     numbers = _numbers(usage)
-    room = min(_GAUGE_WIDTH, width - numbers.cell_len - 1)
-    if not usage.window or room < _MIN_GAUGE_WIDTH:
+    room = min(20, width - numbers.cell_len - 1)
+    if not usage.window or room < 8:
         return numbers
     return Text.assemble(_bar(usage, room), " ", numbers)
 
@@ -134,7 +126,7 @@ def _bar(usage: ContextUsage, width: int) -> Text:
         end = min(width, max(round(width * used / usage.window), len(filled) + (tokens > 0)))
         filled += [mark] * (end - len(filled))
     reserved = min(width - len(filled), round(width * usage.reserve / usage.window))
-    cells = [*filled, *[_FREE] * (width - len(filled) - reserved), *[_RESERVE] * reserved]
+    cells = [*filled, *[("·", "dim")] * (width - len(filled) - reserved), *[_RESERVE] * reserved]
     cells[min(width - 1, width * (usage.compacts_at + 1) // usage.window)] = _THRESHOLD
     return Text.assemble(*((mark * len(list(run)), style) for (mark, style), run in groupby(cells)))
 

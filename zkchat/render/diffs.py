@@ -31,9 +31,6 @@ FOLDED_NOTES: Final = 12
 """Notes of a list of those whose links follow a move."""
 MAX_SHOWN_CHARS: Final = 1_000
 """Of one line."""
-MAX_PAIRED: Final = 500
-"""Lines that were replaced together up to which their words are compared."""
-_MIN_TEXT_WIDTH: Final = 10
 _STYLES: Final = {"-": "error", "+": "good", " ": ""}
 _WORD_STYLES: Final = {"-": "bold reverse error", "+": "bold reverse good"}
 _BRACKETS: Final = {"-": ("[-", "-]"), "+": ("{+", "+}")}
@@ -51,13 +48,10 @@ Span = tuple[int, int]
 
 
 class DiffStyle(Struct, frozen=True, kw_only=True):
-    """How diffs are drawn."""
-
     width: int
     colored: bool = True
     """Whether changed words are told by their style; else by brackets: `[-old-]` and `{+new+}`."""
     most_lines: int | None = FOLDED_LINES
-    """Of one file; None for all of them."""
 
 
 def style_for(console: Console, *, whole: bool = False) -> DiffStyle:
@@ -173,7 +167,7 @@ def _marked(hunk: Hunk) -> Iterator[tuple[int, DiffLine, tuple[Span, ...]]]:
         run = hunk.lines[start:end]
         removed, added = ([line for line in run if line.mark == mark] for mark in "-+")
         spans: dict[tuple[str, int], tuple[Span, ...]] = {}
-        if removed and added and max(len(removed), len(added)) <= MAX_PAIRED:
+        if removed and added and max(len(removed), len(added)) <= 500:
             for place, other in pair_lines([line.text for line in removed], [line.text for line in added]):
                 if marks := word_marks(removed[place].text, added[other].text):
                     spans["-", place], spans["+", other] = marks
@@ -189,7 +183,7 @@ def _marked(hunk: Hunk) -> Iterator[tuple[int, DiffLine, tuple[Span, ...]]]:
 
 def _line_rows(line: DiffLine, place: int, spans: tuple[Span, ...], gutter: int, style: DiffStyle) -> Iterator[Text]:
     content = _content(line, spans, style)
-    room = max(_MIN_TEXT_WIDTH, style.width - gutter - 3)
+    room = max(10, style.width - gutter - 3)
     first = Text(f"{place:>{gutter}} ", style="dim")
     first.append(f"{line.mark} ", style=_STYLES[line.mark] or "none")
     for number, row in enumerate(_fitted(content, room)):

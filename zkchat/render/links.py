@@ -13,7 +13,6 @@ class LinkTarget(Struct, frozen=True):
     """What a wikilink leads to."""
 
     is_missing: bool = False
-    """Whether there is no such note."""
     address: str | None = None
     """What a click opens; None where that is not known to be safe."""
     shares_name: bool = False

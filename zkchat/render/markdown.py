@@ -35,13 +35,8 @@ from zkchat.render.links import NO_LINKS, ClickableLinks, LinkTarget, percent_en
 from zkchat.render.markdown_parser import FENCE_CHUNK_LINES, BlockSplitter, DrawableBlock, label_of
 from zkchat.render.sanitize import sanitize_text
 
-_NO_WRAP_WIDTH: Final = 1_000_000
 _BAR: Final = "▌ "
 _BOXES: Final = {" ": "☐ ", "x": "☑ ", "X": "☑ "}
-_MAX_HIGHLIGHTED_LINE: Final = 1_000
-"""Longer lines are data, for which lexers may take seconds."""
-_WRAP_COLUMNS: Final = range(60, 140)
-"""Lengths of the longest line of a paragraph whose lines may be wrapped."""
 _ENDS: Final = tuple(".!?:;…。！？：")
 """Marks after which a line may end for another reason than its length."""
 BROKEN: Final = "[?]"
@@ -71,7 +66,7 @@ class BlockRenderer:
         is_quotation, wide = first == "blockquote_open", block.is_code or first == "table_open"
         width = terminal_width(self._console) if wide else self._console.width
         if block.is_code and not fold_code:
-            width = _NO_WRAP_WIDTH
+            width = 1_000_000
         tokens = [
             token.copy(children=self._adapted(token, is_quotation)) if token.type == "inline" else token
             for token in block.tokens
@@ -142,7 +137,7 @@ def _is_wrapped(lines: Sequence[str]) -> bool:
     breaks = [(line, following.split(maxsplit=1)[:1]) for line, following in pairwise(lines)]
     return (
         bool(breaks)
-        and longest in _WRAP_COLUMNS
+        and longest in range(60, 140)
         and all(len(line) + 1 + len("".join(word)) > longest for line, word in breaks)
         and 2 * sum(line.endswith(_ENDS) for line, _ in breaks) < len(breaks)
     )
@@ -228,8 +223,6 @@ class CalloutTitle(Paragraph):
 
 
 class Formula(MarkdownElement):
-    """A formula, as it is written."""
-
     _text: str
 
     @classmethod
@@ -278,7 +271,8 @@ class CodeBlock(MarkdownElement):
         language = self._token.info.partition(" ")[0]
         syntax = None if console.no_color else _syntax(language, code_theme(console))
         lines = [*self._context, *self._code]
-        if syntax is None or max(map(len, lines), default=0) > _MAX_HIGHLIGHTED_LINE:
+        # Longer ones are data, for which lexers may take seconds.
+        if syntax is None or max(map(len, lines), default=0) > 1_000:
             return [Text(line) for line in self._code]
         text = syntax.highlight("\n".join(lines))
         return text.split("\n", allow_blank=True)[len(self._context) : len(lines)]
@@ -292,8 +286,6 @@ def _syntax(language: str, theme: str) -> Syntax | None:
 
 
 class TaskItem(ListItem):
-    """An item, which may be a task."""
-
     box = ""
 
     @classmethod
@@ -451,14 +443,9 @@ class DrawnNote:
 
 
 def note_rows(console: Console, text: str, *, source: str | None = None, links: ClickableLinks = NO_LINKS) -> list[Row]:
-    """All rows of a note."""
     note = DrawnNote(console, text, source=source, links=links)
     rows = [row for number in range(len(note.blocks)) for row in note.rows(number)]
     return rows[1:] if rows and not rows[0].cells else rows
-
-
-MAX_PENDING = 3_000
-"""Characters that may wait to be drawn, so that a stopped answer is drawn quickly."""
 
 
 class MarkdownStream:
@@ -492,7 +479,7 @@ class MarkdownStream:
         if self._console.is_interactive:
             self._pending.append(safe)
             self._pending_size += len(safe)
-            if self._pending_size > MAX_PENDING:
+            if self._pending_size > 3_000:  # so that a stopped answer is drawn quickly
                 self._region.show(self._take_final())  # without the unfinished end
             self._throttle.draw(lambda: self._region.show(self._take_final(), self._tail_rows()))
         elif safe:

@@ -44,14 +44,10 @@ FENCE_CHUNK_LINES: Final = 8
 FENCE_CONTEXT_LINES: Final = 24
 """Preceding lines that the highlighter sees, so that a string or comment begun above keeps its colour."""
 MAX_LINE_LENGTH: Final = 4_000
-MAX_PARAGRAPH_LENGTH: Final = 12_000
-"""Characters of a paragraph."""
 _PARTWISE: Final = re.compile(r"[-+*|]|\d{1,9}[.)]")
 """The beginning of a line of a list, which becomes final item by item, or of a table, which cannot be split."""
 _LISTS: Final = {"bullet_list_open", "ordered_list_open"}
-_WHOLE_AT_LINE_END: Final = {"heading_open", "hr", "comment", "formula"}
 _CODE: Final = {"fence", "code_block"}
-_WHOLE_AT_BLANK_LINE: Final = {"paragraph_open", "blockquote_open", "table_open"}
 _ONLY_MARKS: Final = re.compile(r"[-=*_#>`~+|:.)\d\s]*(?:\[(?:!?[^\[\]]?\]?|![^\[\]]*\]?[-+]?))?")
 """A line that may become anything, among others a callout or a task."""
 _UNCLOSED: Final = re.compile(r"(?:!?\[\[(?!\[)(?:(?!\]\]|\[\[).){0,200}|%%(?:(?!%%).){0,200})$")
@@ -158,22 +154,18 @@ def opens_enclosed(line: str) -> bool:
     return bare.startswith(_MARKS) and bare[:2] not in bare[2:]
 
 
-def _closes(line: str, mark: str) -> bool:
-    return line.rstrip(" \t").endswith(mark)
-
-
 def _enclosed(state: StateBlock, first: int, end: int, silent: bool) -> bool:
     """A comment or formula of whole lines."""
     line = _line(state, first)
     mark = line[:2]
     if mark not in _MARKS or state.is_code_block(first):
         return False
-    last = first if line.count(mark) == 2 and _closes(line, mark) else -1
+    last = first if line.count(mark) == 2 and line.rstrip(" \t").endswith(mark) else -1
     if opens_enclosed(line):
         for number in range(first + 1, min(end, first + 1 + MAX_ENCLOSED_LINES)):
             if not state.isEmpty(number) and state.sCount[number] < state.blkIndent:
                 break
-            if _closes(_line(state, number), mark):
+            if _line(state, number).rstrip(" \t").endswith(mark):
                 last = number
                 break
     if last < 0:
@@ -466,7 +458,7 @@ class BlockSplitter:
             if bare.startswith(("```", "~~~")):
                 self._is_code = not self._is_code
             self._size = self._size + len(line) + 1 if bare else 0
-            if self._size > MAX_PARAGRAPH_LENGTH and not self._is_code and not _PARTWISE.match(bare):
+            if self._size > 12_000 and not self._is_code and not _PARTWISE.match(bare):
                 self._lines.append("")  # a paragraph that is too long to be redrawn with each word is split
                 self._size = 0
         self._has_new_lines = self._has_new_lines or bool(lines)
@@ -540,5 +532,6 @@ class BlockSplitter:
 
     def _is_whole(self, group: _Group) -> bool:
         """Whether the block, which is the last one so far, can no longer grow."""
-        after_blank = group.kind in _WHOLE_AT_BLANK_LINE and not self._lines[-1].strip(" \t")
-        return after_blank or group.kind in _WHOLE_AT_LINE_END
+        if self._lines[-1].strip(" \t"):
+            return group.kind in {"heading_open", "hr", "comment", "formula"}
+        return group.kind not in {*_LISTS, *_CODE}

@@ -1,7 +1,7 @@
 """Wording of tool calls, warnings, checklists, progress and links, already sanitized."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, TypeAlias, assert_never
 
 from zkchat.core import (
@@ -50,7 +50,6 @@ def lines_of(event: events.GoalEvent, *, is_plain: bool = False) -> list[str]:
 
 
 def checklist_lines(goal: events.Goal, *, is_plain: bool = False) -> list[str]:
-    """One line for each step of the plan."""
     return [
         _sanitized(_step_line(number, step.text, step.state, step.reason, is_plain=is_plain))
         for number, step in enumerate(goal.steps, start=1)
@@ -121,6 +120,12 @@ def changes_sentence(goal: events.Goal) -> str:
     return "Some of its changes were declined." if "applied" in found else "Its changes were declined."
 
 
+def named_folders(folders: Iterable[str]) -> str:
+    """`Garden/, Daily/ and 2 more`."""
+    names = [f"{sanitize_line(folder)}/" if folder else "the top folder" for folder in folders]
+    return ", ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")
+
+
 def describe_link(link: Link, found: Resolution) -> str:
     """A link and where it leads, in one line."""
     return f"{' '.join(link.text.split())} → {describe_destination(found)}"
@@ -156,7 +161,7 @@ def method_label(method: str) -> str:
 
 def vector_progress(progress: EmbeddingProgress | None) -> str:
     """For a bar: `ready for search: 1,240 of 5,300 passages (nomic-embed-text)`; empty when all is done."""
-    if progress is None or progress.is_complete or not _uses_server(progress):
+    if progress is None or progress.is_complete or ":" not in progress.method:  # of no server
         return ""
     away = ", waiting" if progress.problem else ""
     return f"ready for search: {progress.done:,} of {progress.total:,} passages ({method_label(progress.method)}{away})"
@@ -164,16 +169,12 @@ def vector_progress(progress: EmbeddingProgress | None) -> str:
 
 def vector_lines(progress: EmbeddingProgress | None) -> list[str]:
     """In sentences for a report: how many vectors of a server there are, and what they wait for; none without one."""
-    if progress is None or not _uses_server(progress):
+    if progress is None or ":" not in progress.method:
         return []
     lines = [f"ready for search: {progress.done:,} of {progress.total:,} passages ({method_label(progress.method)})"]
     if progress.active_method != progress.method:
         lines[0] += f"; until then zkchat uses {method_label(progress.active_method)}"
     return [*lines, progress.problem] if progress.problem else lines
-
-
-def _uses_server(progress: EmbeddingProgress) -> bool:
-    return ":" in progress.method
 
 
 _MAX_CALL_LENGTH: Final = 60

@@ -109,7 +109,6 @@ def describe_content(reference: DocumentReference) -> str:
 
 
 def reference_lines(references: Sequence[DocumentReference], *, most: int) -> Iterator[str]:
-    """The references as plain lines."""
     if references:
         yield "Referenced Documents"
     for number, reference in enumerate(references[:most], start=1):
@@ -170,11 +169,6 @@ def flow(entries: Iterable[Text], width: int, *, gap: str = "  ") -> list[Text]:
 
 
 _GAP: Final = "  "
-_MIN_LINK_WIDTH: Final = 14
-"""Cells of a link that is cut; less of it says nothing."""
-_MAX_SUGGESTED: Final = 3
-_MIN_CONTENT_WIDTH: Final = 20
-"""Cells of what a document says; less of it tells nothing."""
 
 
 class BriefList(Struct, frozen=True, kw_only=True):
@@ -219,7 +213,7 @@ def in_brief(references: Sequence[DocumentReference], *, most: int, all_listed: 
         rows=tuple(shown),
         more=len(listed) - len(shown),
         looked_at=len(numbered) - len(listed),
-        unused=tuple(unused[:_MAX_SUGGESTED]),
+        unused=tuple(unused[:3]),
     )
 
 
@@ -299,7 +293,7 @@ def brief_rows(brief: BriefList, links: ClickableLinks, width: int) -> Renderabl
         else:
             row = _styled(_fitted(_cells(reference), room), address)
         left = room - row.cell_len - len(_GAP)
-        if left >= _MIN_CONTENT_WIDTH and (content := describe_content(reference)):
+        if left >= 20 and (content := describe_content(reference)):  # less of it tells nothing
             row.append(f"{_GAP}{fit_cells(content, left)}", style="dim")
         grid.add_row(str(number), row)
     return grid
@@ -323,7 +317,7 @@ def _fitted(cells: tuple[str, str, str], room: int) -> list[str]:
     """The cells of a row in one line: the link and the reason give way, since the place must stay whole."""
     link, where, why = cells
     shortest = why.partition(",")[0]
-    least = min(cell_len(link), _MIN_LINK_WIDTH)
+    least = min(cell_len(link), 14)  # less of it says nothing
     for reason in (why, shortest):
         left = room - cell_len(where) - cell_len(reason) - 2 * len(_GAP)
         if left >= least:

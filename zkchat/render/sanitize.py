@@ -36,8 +36,6 @@ def columns(variables: Mapping[str, str], stream: TextIO | None) -> int:
 
 PROSE_WIDTH: Final = 100
 """Columns of a text at most, unless the setting `ui.width` says otherwise."""
-_MIN_WIDTH: Final = 20
-"""Columns below which lines are wrapped by the terminal itself."""
 _GAP: Final = re.compile(r"(?<=\S)  +(?=\S)")
 
 
@@ -48,7 +46,7 @@ def wrap(text: str, width: int, *, prose: int = PROSE_WIDTH, indent: int | None 
     wider, its gaps are closed, or else it goes on below its last cell. Other lines end after `prose` columns.
     `indent` is for all but the first row of each line; else it is that of the line itself.
     """
-    return "\n".join(row for line in text.split("\n") for row in _wrapped(line, max(width, _MIN_WIDTH), prose, indent))
+    return "\n".join(row for line in text.split("\n") for row in _wrapped(line, max(width, 20), prose, indent))
 
 
 def _wrapped(line: str, width: int, prose: int, indent: int | None) -> list[str]:
@@ -82,8 +80,6 @@ def _cells(text: str) -> int:
 
 
 _BIDI_CONTROLS: Final = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
-_TAGS: Final = range(0xE0000, 0xE0080)
-_SURROGATES: Final = range(0xD800, 0xE000)
 
 
 def _translation_table() -> dict[int, str | None]:
@@ -96,8 +92,8 @@ def _translation_table() -> dict[int, str | None]:
     table |= {code: "␛" + chr(code - 0x40) for code in range(0x80, 0xA0)}
     table |= dict.fromkeys((0x2028, 0x2029), " ")
     table |= {code: f"<U+{code:04X}>" for code in _BIDI_CONTROLS}
-    table |= dict.fromkeys(_TAGS)
-    table |= dict.fromkeys(_SURROGATES, "\ufffd")
+    table |= dict.fromkeys(range(0xE0000, 0xE0080))
+    table |= dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
     return table
 
 
@@ -123,7 +119,6 @@ def sanitize_in_place(text: str) -> str:
 
 
 def error_lines(message: str, hint: str = "") -> str:
-    """An error message with its hint on a second line."""
     return sanitize_text(f"zkchat: {message}\n" + (f"        {hint}\n" if hint else ""))
 
 

@@ -37,7 +37,6 @@ def headline(
 
 
 def undo_question(records: Sequence[ChangeRecord]) -> str:
-    """`Undo change 12?`, with the number of each."""
     first, *others = records
     numbers = ", ".join(str(record.id) for record in records[:_MAX_FILES])
     more = f" and {len(records) - _MAX_FILES} more" if len(records) > _MAX_FILES else ""

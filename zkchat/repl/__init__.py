@@ -6,7 +6,7 @@ from zkchat.lazy import lazy_names
 
 if TYPE_CHECKING:
     from zkchat.repl.background import Background
-    from zkchat.repl.command_context import Command, CommandContext, Edit, Leave, Nothing, Outcome, Play, Send, Switch
+    from zkchat.repl.command_context import Command, CommandContext, Edit, Leave, Outcome, Play, Send, Switch
     from zkchat.repl.commands.places import describe_next_steps
     from zkchat.repl.commands.table import COMMANDS, described_completions, find_command, run
     from zkchat.repl.completion import LinkCompleter, MenuCompleter

@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
-from typing import NoReturn, Protocol
+from typing import Any, NoReturn, Protocol
 
 from msgspec import Struct
 
@@ -39,8 +39,6 @@ class DocumentLinks(Protocol):
 
 
 class ModelCatalogue(Protocol):
-    """The models that there are."""
-
     told: set[str]
     """What was said already of servers that do not answer."""
 
@@ -81,20 +79,16 @@ class CommandContext(Struct, frozen=True, kw_only=True, eq=False):
     items: SessionItems
     """The rules, notes and tools of the session."""
     browser: VaultBrowser
-    """The notes of the vault, and what was shown of them."""
     now: Callable[[], datetime]
-    """The clock."""
     models: ModelCatalogue
     goals: GoalRun
     edit_page: Callable[[str, bool], bool] = only_in_a_terminal
     """Lets the user edit the page of the vault (`ZKCHAT.md`), which may be new; whether it is used, which is approved
     by that. It waits until the editor is closed."""
     link_style: Callable[[], LinkStyle] = LinkStyle
-    """How links are written in this vault."""
     choose_mentions: Callable[[Iterable[MentionGroup]], ChosenLinks | None] = only_in_a_terminal
     """Asks the user which mentions of notes become links, one after the other; None after Ctrl-C."""
     servers: ServerAccess | None = None
-    """The MCP servers; None where there is none."""
     embedding_progress: Callable[[], EmbeddingProgress | None] = lambda: None
     """How far the vectors of the vault are."""
     clipboard_image: Callable[[], ImagePart] = no_clipboard
@@ -106,10 +100,6 @@ class CommandContext(Struct, frozen=True, kw_only=True, eq=False):
     def __repr__(self) -> str:
         """Without the keys."""
         return f"CommandContext(conversation={self.conversation!r})"
-
-
-class Nothing(Struct, frozen=True):
-    """Return to the prompt."""
 
 
 class Leave(Struct, frozen=True):
@@ -145,9 +135,8 @@ class Switch(Struct, frozen=True, kw_only=True):
     """The model to switch to; None keeps the present one."""
 
 
-Outcome = Nothing | Leave | Send | Play | Edit | Switch
-
-NOTHING = Nothing()
+Outcome = Leave | Send | Play | Edit | Switch | None
+"""What follows a command; None: the prompt."""
 
 
 class Command(Struct, frozen=True, kw_only=True):
@@ -180,22 +169,11 @@ class Command(Struct, frozen=True, kw_only=True):
 
 
 def slash(
-    usage: str,
-    help: str,
-    *,
-    aliases: tuple[str, ...] = (),
-    complete: Callable[[CommandContext, str], list[str]] = lambda _context, _text: [],
-    describe: Callable[[CommandContext, str], str] = lambda _context, _text: "",
+    usage: str, help: str, **more: Any
 ) -> Callable[[Callable[[CommandContext, str], Awaitable[Outcome]]], Command]:
-    """Make a slash command of a function, whose docstring is what `/help NAME` tells. `usage` begins with its name."""
+    """Make a slash command of a function, whose docstring is what `/help NAME` tells. `usage` begins with its name;
+    `more` are further fields of `Command`."""
     name, _, arguments = usage.partition(" ")
     return lambda act: Command(
-        name=name,
-        aliases=aliases,
-        arguments=arguments,
-        help=help,
-        details=" ".join((act.__doc__ or "").split()),
-        act=act,
-        complete=complete,
-        describe=describe,
+        name=name, arguments=arguments, help=help, details=" ".join((act.__doc__ or "").split()), act=act, **more
     )

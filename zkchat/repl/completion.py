@@ -19,7 +19,6 @@ from zkchat.repl.picker import truncate_cells
 _OPEN_LINK: Final = re.compile(r"\[\[([^\[\]|\n]*)$")
 _MENTION: Final = re.compile(r"""(?:^|(?<=\s))@(?:"(?P<quoted>[^"\n]*)|(?P<plain>[^\s"]*))$""")
 _TAG: Final = re.compile(r"""(?:^|(?<=\s))#([^\s#\[\]()"'`]*)$""")
-_BYTES_PER_TOKEN: Final = 4
 _MAX_PLACES: Final = 200
 _MAX_NAME_CELLS: Final = 44
 """Terminal cells of a title in the menu, so that one long title does not push out the paths."""
@@ -156,4 +155,4 @@ def _row(text: str, replaces: int, name: str = "", about: str = "") -> Completio
 
 def _cost(match: NameMatch) -> str:
     kind = file_kind(match.note.path)  # whose size says nothing of its text
-    return kind or f"≈ {max(1, match.note.size // _BYTES_PER_TOKEN):,} tokens"
+    return kind or f"≈ {max(1, match.note.size // 4):,} tokens"

@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeVar, assert_never
 
 from zkchat.core import Event, Warned
 from zkchat.render import Presenter, ticking
-from zkchat.repl.command_context import NOTHING, CommandContext, Edit, Leave, Nothing, Play, Send, Switch
+from zkchat.repl.command_context import CommandContext, Edit, Leave, Play, Send, Switch
 
 T = TypeVar("T")
 
@@ -95,14 +95,14 @@ async def converse(chat: Chat) -> Leave | Switch:
         edit = outcome if isinstance(outcome, Edit) else None
 
 
-async def _outcome_of(chat: Chat, text: str, edit: Edit | None) -> Nothing | Edit | Leave | Switch:
+async def _outcome_of(chat: Chat, text: str, edit: Edit | None) -> Edit | Leave | Switch | None:
     """Run a command, or send a message, edited or new, and show its turn to the end."""
     from zkchat.repl.commands import table
 
     is_command = text.startswith("/")
     outcome = await table.run(chat.command_context(), text) if is_command else Send(text)
     match outcome:
-        case Nothing() | Edit() | Leave() | Switch():
+        case None | Edit() | Leave() | Switch():
             return outcome
         case Send():
             if outcome.text:
@@ -112,7 +112,7 @@ async def _outcome_of(chat: Chat, text: str, edit: Edit | None) -> Nothing | Edi
             await _turn(chat, outcome.events)
         case _:
             assert_never(outcome)
-    return NOTHING
+    return None
 
 
 async def _turn(chat: Chat, events: AsyncGenerator[Event, None]) -> None:
@@ -124,7 +124,6 @@ async def _turn(chat: Chat, events: AsyncGenerator[Event, None]) -> None:
 
 
 async def _play(chat: Chat, events: AsyncGenerator[Event, None]) -> bool:
-    """Show the events to the end."""
     presenter = chat.new_presenter()
     try:
         task = asyncio.current_task()

@@ -21,19 +21,12 @@ from zkchat.render import sanitize_line
 from zkchat.repl.note_names import normalize_name
 
 QUESTION = "Continue which session?"
-_MIN_SAID: Final = 3
-"""Characters from which on it is looked up where they were said."""
 _GAP: Final = 2
 _SEPARATOR: Final = " · "
 _MAX_NUMBERED: Final = 30
-_MIN_NAME_CELLS: Final = 16
-"""Cells that a name keeps before the rest of its row may take any."""
 _MAX_ROWS: Final = 15
-_OTHER_LINES: Final = 4
-"""Lines of the screen that are no rows: title, search, keys, and the one above them all."""
 _ESCAPE_SECONDS: Final = 0.05
 """After which Esc is a key by itself and not the beginning of an arrow."""
-_HINT: Final = "↑↓ move · Enter choose · Esc back"
 _STYLE: Final = Style.from_dict({"title": "bold", "selected": "reverse", "hint": "dim", "search": "bold"})
 
 
@@ -46,7 +39,6 @@ class PickRow(Struct, frozen=True, kw_only=True):
     search: str = ""
     """Further text that is not shown; the search finds its words by their beginnings."""
     is_current: bool = False
-    """Whether it is the one in use, which is marked."""
 
 
 Further: TypeAlias = Callable[[str], Iterable[int]]
@@ -81,7 +73,7 @@ class PickList:
             for number, (shown, hidden) in enumerate(self._searched)
             if all(word in shown or f" {word}" in hidden for word in words)
         ]
-        further = self._further(typed) if len(typed.strip()) >= _MIN_SAID else ()
+        further = self._further(typed) if len(typed.strip()) >= 3 else ()  # characters, so that few messages hold them
         self.matches = [*dict.fromkeys([*self.matches, *further])]
         self.position = 0
 
@@ -106,7 +98,7 @@ class PickList:
 
     def height(self) -> int:
         """The same for all that is typed, so that nothing jumps."""
-        lines = get_app().output.get_size().rows - _OTHER_LINES
+        lines = get_app().output.get_size().rows - 4  # title, search, keys, and the one above them all
         return max(1, min(_MAX_ROWS, lines, len(self.rows)))
 
 
@@ -121,7 +113,7 @@ def row_line(row: PickRow, width: int) -> str:
     for count in range(len(pieces), 0, -1):
         about = _SEPARATOR.join(pieces[:count])
         room = width - get_cwidth(about) - _GAP
-        if room >= min(_MIN_NAME_CELLS, get_cwidth(name)):
+        if room >= min(16, get_cwidth(name)):
             shown = truncate_cells(name, room)
             return f"{shown}{' ' * (width - get_cwidth(shown) - get_cwidth(about))}{about}"
     return truncate_cells(name, width)
@@ -138,7 +130,6 @@ def numbered_lines(rows: Sequence[PickRow], width: int) -> list[str]:
 
 
 def truncate_cells(text: str, cells: int) -> str:
-    """Truncate the text to so many terminal cells."""
     if get_cwidth(text) <= cells:
         return text
     while text and get_cwidth(text) > cells - 1:
@@ -205,7 +196,7 @@ async def pick(
             Window(FormattedTextControl(listed.title), height=1),
             VSplit([Window(mark, width=2, height=1), Window(BufferControl(search), height=1)]),
             Window(lines, height=listed.height),
-            Window(FormattedTextControl([("class:hint", _HINT)]), height=1),
+            Window(FormattedTextControl([("class:hint", "↑↓ move · Enter choose · Esc back")]), height=1),
         ]
     )
     application: Application[int | None] = Application(

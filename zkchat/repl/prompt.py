@@ -39,7 +39,6 @@ from zkchat.repl.surface import menu_rows
 PROMPT: Final = "you › "
 _ESCAPE_SECONDS: Final = 0.1
 """After which Esc is a key by itself and not the beginning of another one's sequence."""
-_OFFER_SECONDS: Final = 0.05
 _STYLE: Final = Style.from_dict(
     {
         "prompt": "bold",
@@ -135,7 +134,6 @@ class Prompt:
 
     @property
     def buffer(self) -> Buffer:
-        """The text in the prompt."""
         return self._session.default_buffer
 
     @property
@@ -264,7 +262,7 @@ class Prompt:
         if menu is None:
             self.buffer.start_completion()
         elif not menu.completions:  # is being computed, perhaps of what there was before
-            asyncio.get_running_loop().call_later(_OFFER_SECONDS, self._offer)
+            asyncio.get_running_loop().call_later(0.05, self._offer)
 
     def _toolbar(self) -> StyleAndTextTuples:
         app = self._session.app

@@ -5,7 +5,7 @@ import os
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final, Protocol, TextIO, TypeAlias, cast
+from typing import Final, Protocol, TextIO, TypeAlias, cast
 
 from msgspec import Struct, field
 from rich.console import Console
@@ -17,6 +17,7 @@ from zkchat.index import DailyNoteSettings, Library
 from zkchat.render import (
     BLANK,
     ClickableLinks,
+    DrawnNote,
     Matches,
     Place,
     Row,
@@ -35,10 +36,6 @@ from zkchat.render import (
 )
 from zkchat.repl.picker import Further, PickRow, numbered_lines
 
-if TYPE_CHECKING:
-    from zkchat.render import DrawnNote
-
-_MAX_MENU_ROWS: Final = 8
 _STATUS_BAR_ROWS: Final = 1
 _ROWS_AROUND_PAGE: Final = 6
 """The command's own line, title, path and a blank row above a page; what to type next below it, which may wrap."""
@@ -47,7 +44,7 @@ _MIN_PAGE_ROWS: Final = 4
 
 def menu_rows(height: int) -> int:
     """Rows that the prompt keeps for itself and its menu of completions, on a screen of so many rows."""
-    return min(_MAX_MENU_ROWS, height // 4)
+    return min(8, height // 4)
 
 
 def page_rows(height: int) -> int:
@@ -67,7 +64,7 @@ class Position(Struct, frozen=True, kw_only=True):
     """Whether the page began with the note."""
 
 
-def page_start(note: "DrawnNote", line: int, size: int) -> Position:
+def page_start(note: DrawnNote, line: int, size: int) -> Position:
     """Where to begin so that a line is shown: at its block, or earlier where less than a page would be left."""
     if line <= 1 or not note.blocks:
         return Position()
@@ -85,7 +82,7 @@ def page_start(note: "DrawnNote", line: int, size: int) -> Position:
     return Position(block=min(block, last), row=row)
 
 
-def draw_page(note: "DrawnNote", start: Position, size: int | None) -> tuple[list[Row], Position]:
+def draw_page(note: DrawnNote, start: Position, size: int | None) -> tuple[list[Row], Position]:
     """The rows from a position on, without a blank one on top: all of them, or a page of at most `size`.
 
     A page ends with a block where one ends in its last third, and not with a heading.
@@ -156,8 +153,6 @@ class VaultBrowser(Struct, frozen=True, kw_only=True):
         return self.library
 
 
-_MAX_COPY_BYTES: Final = 74_000
-"""Bytes of a copy that every terminal accepts."""
 _PLAIN_WIDTH: Final = 80
 
 
@@ -217,11 +212,9 @@ class Surface(ABC):
         return Position()
 
     def print_references(self, references: Sequence[DocumentReference]) -> None:
-        """Show the panel "Referenced Documents" with all of them."""
         self.print("\n".join(reference_lines(references, most=len(references))))
 
     def print_usage(self, usage: ContextUsage) -> None:
-        """Show the context bar."""
         self.print(context_line(usage))
 
     async def pick(
@@ -236,7 +229,6 @@ class Surface(ABC):
 
     @property
     def has_desktop(self) -> bool:
-        """Whether there is a desktop that opens addresses."""
         return False
 
     def open(self, _address: str) -> bool:
@@ -365,7 +357,7 @@ class DrawnSurface(PlainSurface):
     def copy(self, text: str) -> bool:
         """Copy with OSC 52, which also works over ssh. Base64 contains nothing that could end the sequence early."""
         encoded = base64.b64encode(text.encode("utf-8", "replace")).decode()
-        if not self._console.is_interactive or len(encoded) > _MAX_COPY_BYTES:
+        if not self._console.is_interactive or len(encoded) > 74_000:  # which every terminal accepts
             self._console.print(Text(sanitize_text(text)), soft_wrap=True)
             return False
         self._write(f"\x1b]52;c;{encoded}\x07")

@@ -32,10 +32,6 @@ from zkchat.core import (
 from zkchat.hosting import cleaned
 
 MAX_BODY_BYTES: Final = 4_000_000
-MAX_RESULT_CHARS: Final = 2_000
-"""Of what a tool returned."""
-BEAT_SECONDS: Final = 15.0
-"""How long a stream is silent at most, so that everybody notices who is gone."""
 Handler = Callable[[Request], Awaitable[Response]]
 Plain = dict[str, Any]
 
@@ -160,7 +156,7 @@ class Outbox(Struct, frozen=True):
         """All that there is, as soon as there is some; an empty list where nothing came for a while."""
         while True:
             try:
-                items = [await asyncio.wait_for(self.queue.get(), BEAT_SECONDS)]
+                items = [await asyncio.wait_for(self.queue.get(), 15.0)]
             except TimeoutError:
                 yield []
                 continue
@@ -192,7 +188,7 @@ def plain_message(message: ChatMessage) -> Plain:
     parts = [to_plain(part) for part in message.parts if isinstance(part, _SHOWN_PARTS)]
     for part in parts:
         if part["kind"] == "tool_result":
-            part["text"] = shorten(part["text"], MAX_RESULT_CHARS)
+            part["text"] = shorten(part["text"], 2_000)
     return {
         **plain,
         "parts": parts,

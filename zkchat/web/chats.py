@@ -59,8 +59,6 @@ from zkchat.writing import Verdict
 
 MAX_KEPT_OPEN: Final = 4
 """Conversations in which nothing is being answered: opening one takes a moment."""
-MAX_AT_ONCE: Final = 40
-"""Turns that run at the same time. Others wait."""
 MAX_DIFF_CHARS: Final = 100_000
 LOOK_SECONDS: Final = 0.5
 """How often it is looked whether another program wrote into sessions, while somebody wants to know."""
@@ -247,7 +245,7 @@ class Chats:
         self._chats: OrderedDict[str, WebChat] = OrderedDict()
         """Those used last at the end."""
         self._opening = asyncio.Lock()
-        self.places = asyncio.Semaphore(MAX_AT_ONCE)
+        self.places = asyncio.Semaphore(40)  # turns; others wait
         self._watchers: set[Outbox] = set()
         self._watching: asyncio.Task[None] | None = None
 
@@ -338,8 +336,6 @@ class Chats:
             return store.sessions()
 
     async def session(self, request: Request) -> Response:
-        """A conversation as it stands."""
-
         def read() -> Plain:
             with open_sessions(self._environment, self._vault) as store:
                 session = store.get(request.path_params["id"])

@@ -57,8 +57,6 @@ from zkchat.web.chats import WebOptions
 OWN: Final = "zkchat"
 """The model that the settings choose."""
 AGENT: Final = "agent:"
-MAX_REMEMBERED: Final = 2_000
-"""Two for each answer, after which clients go on in its session: what was said, and the id of a response."""
 MAX_SOURCES: Final = 12
 SOURCES: Final = "\n\nSources: "
 MAX_COMPARED: Final = 10
@@ -70,8 +68,6 @@ _GONE: Final = 499
 
 
 class Said(Struct, frozen=True):
-    """A message of a request."""
-
     role: Role
     text: str
     images: tuple[ImagePart, ...] = ()
@@ -208,11 +204,7 @@ class Completion:
         counted = event.message.usage
         prompt = counted.prompt_tokens if counted else event.usage.total
         completion = counted.completion_tokens if counted else event.message.token_count
-        self.usage = {
-            "prompt_tokens": prompt,
-            "completion_tokens": completion,
-            "total_tokens": prompt + completion,
-        }
+        self.usage = {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
         links = opened.document_links
         found = []
         for _, reference in in_brief(event.message.references, most=MAX_SOURCES).rows:
@@ -224,12 +216,7 @@ class Completion:
             start = len(self.text) + len(below)
             escaped = re.sub(r"[\\\[\]]", r"\\\g<0>", title)
             below += f"[{escaped}]({address.replace('(', '%28').replace(')', '%29')})"
-            citation = {
-                "url": address,
-                "title": title,
-                "start_index": start,
-                "end_index": len(self.text) + len(below),
-            }
+            citation = {"url": address, "title": title, "start_index": start, "end_index": len(self.text) + len(below)}
             self.annotations.append({"type": "url_citation", "url_citation": citation})
         if below:
             yield {**self._said(below), "annotations": self.annotations}
@@ -392,7 +379,7 @@ class Completions:
             said = (*asked.before, asked.question, Said("assistant", completion.text))
             place = opened.conversation.session_id, opened.conversation.history.head
             self._sessions |= {_digest(said): place, f"resp_{completion.id}": place}
-            while len(self._sessions) > MAX_REMEMBERED:
+            while len(self._sessions) > 2_000:  # two for each answer: what was said, and the id of a response
                 self._sessions.popitem(last=False)
 
     def _conversation(self, asked: Asked) -> ConversationOptions:

@@ -36,7 +36,6 @@ from zkchat.web.answers import Json, Plain, answered, body_of
 from zkchat.web.chats import Chats, WebOptions, commands_left_out
 from zkchat.web.completions import Completions
 
-MAX_TYPED_CHARS: Final = 2_000
 _HEADERS: Final = (
     (
         b"content-security-policy",
@@ -49,10 +48,8 @@ _HEADERS: Final = (
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cache-control", b"no-store"),
 )
-_LOGIN: Final = "/login"
 _STYLE: Final = "/style.css"
 """The page for the token needs it, so everybody may have it."""
-_MAX_LOGIN_BYTES: Final = 2_000
 _LOGIN_PAGE: Final = """<!doctype html><html lang="en"><meta charset="utf-8"><title>zkchat</title>
 <meta name="viewport" content="width=device-width"><link rel="stylesheet" href="style.css"><body class="login">
 <h1>zkchat</h1><p>{why}</p>
@@ -108,7 +105,7 @@ class Notes(NoteService[Vault]):
     async def complete(self, request: Request) -> Response:
         """What may follow the text before the cursor."""
         typed, after = (request.query_params.get(name, "") for name in ("text", "after"))
-        return Json(await self.use(partial(self._completions, typed=typed[-MAX_TYPED_CHARS:], after=after)))
+        return Json(await self.use(partial(self._completions, typed=typed[-2_000:], after=after)))
 
     def _completions(self, vault: Vault, typed: str, after: str) -> list[Plain]:
         self._names.refresh(vault.library, ())
@@ -155,7 +152,6 @@ class Notes(NoteService[Vault]):
 
 
 def _note(vault: Vault, name: str) -> Plain:
-    """A note whole, and where in it the name leads."""
     library = vault.library
     place = named_place(library, name)
     assert place.path
@@ -261,7 +257,7 @@ class Entrance(Gate):
         return is_ours and is_from_page and any(map(self._cookie.matches, shown))
 
     def _unknown(self, scope: Scope) -> ASGIApp:
-        if scope["path"] == _LOGIN and scope["method"] == "POST":
+        if scope["path"] == "/login" and scope["method"] == "POST":
             return self._log_in
         if scope["path"] == _STYLE:
             return self._app
@@ -284,7 +280,7 @@ class Entrance(Gate):
         body = b""
         async for chunk in Request(scope, receive).stream():
             body += chunk
-            if len(body) > _MAX_LOGIN_BYTES:
+            if len(body) > 2_000:
                 break
         (token,) = parse_qs(body.decode(errors="replace")).get("token", [""])[:1]
         is_right = self._token.matches(token.strip().encode(errors="replace"))
@@ -337,7 +333,6 @@ class Site:
         return self._entrance
 
     def serve(self) -> None:
-        """Serve until a signal ends it."""
         logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
         with self._listening:
             serve_app(self.app, self._listening)

@@ -16,7 +16,7 @@ from zkchat.repl.loop import converse, until_interrupted
 Typed = str | type[BaseException]
 
 
-class ScriptedChat:
+class ScriptedChat(Presenter):
     """Implements `loop.Chat` with a user who types what was written down before; it is its own presenter."""
 
     def __init__(self, *typed: Typed) -> None:

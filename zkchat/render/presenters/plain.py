@@ -12,7 +12,7 @@ from zkchat.render.presenters.text import OutputStream, Presenter
 from zkchat.render.sanitize import error_lines, sanitize_text
 
 
-class _Beside:
+class _Beside(Presenter):
     """Shows every event by another presenter, and does more."""
 
     def __init__(self, presenter: Presenter) -> None:
@@ -68,7 +68,7 @@ class BellPresenter(_Beside):
             self._ring()
 
 
-class PlainPresenter:
+class PlainPresenter(Presenter):
     """Writes the answer to standard output as the model wrote it, and the rest to standard error.
 
     With `details`, for a person: tool calls, references and context. Without, for a pipe: warnings, errors and remarks
@@ -126,9 +126,6 @@ class PlainPresenter:
                 pass
             case _:
                 assert_never(event)
-
-    def tick(self, activity: str = "") -> None:
-        """A line that is redrawn is of no use in a pipe or to a screen reader."""
 
     def close(self) -> None:
         self._release()

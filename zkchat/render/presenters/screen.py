@@ -16,15 +16,13 @@ from zkchat.render import phrases
 from zkchat.render.console import LiveRegion, Matches, Row, Throttle, render_rows, terminal_width
 from zkchat.render.context import AnswerFooter
 from zkchat.render.markdown import MarkdownStream
+from zkchat.render.presenters.text import Presenter
 from zkchat.render.sanitize import error_lines, sanitize_line, sanitize_text
 
 ANSWER_MARK: Final = "●"
 """Stands above an answer in a chat, before the name of who answers, so that it is found in the scrollback."""
-_MAX_FOLDED_CHARS: Final = 2_000
-"""Enough to fill these rows on any screen."""
 _ARGUMENT_LENGTHS: Final = (60, 24, 12, 0)
 """Characters of a call's arguments that are tried one after the other, until all calls fit into one line."""
-_MIN_RESULT_LENGTH: Final = 20
 _BETWEEN: Final = " · "
 _STREAMED: Final = (events.TextDelta, events.Remarked, events.ThinkingDelta, events.ToolStarted, events.ToolFinished)
 _FROM_THE_MODEL: Final = (events.PromptReady, events.Notice, *_STREAMED)
@@ -70,14 +68,13 @@ class _Call(Struct, frozen=True):
     """None while it runs, empty where it was stopped."""
     failed: bool = False
     server: str = ""
-    """The MCP server that it is sent to."""
 
     def draw(self, length: int = _ARGUMENT_LENGTHS[0]) -> Text:
         """`search "sleep" → 4 passages`, with so many characters of arguments at most."""
         call = phrases.tool_call(self.name, self.arguments, length, self.server)
         if not self.result:
             return Text.assemble((call, "dim"), " …" if self.result is None else "")
-        result = shorten(self.result, max(2 * length, _MIN_RESULT_LENGTH))
+        result = shorten(self.result, max(2 * length, 20))
         return Text.assemble((call, "dim"), " → ", (result, "doubt" if self.failed else "none"))
 
 
@@ -141,7 +138,7 @@ class ActivitySection:
     def draw(self, below: Sequence[Row] = ()) -> None:
         """Draw all that came, and these rows below it."""
         self._print_unless_redrawn()
-        end = sanitize_text(self._thought[-_MAX_FOLDED_CHARS:]).strip("\n")
+        end = sanitize_text(self._thought[-2_000:]).strip("\n")  # they fill these rows on any screen
         thought = _dimmed_rows(self._console, end)[-3:]
         self._tail.show([], [*self._line(), *thought, *below])
 
@@ -192,7 +189,7 @@ def _failed(calls: Sequence[_Call]) -> Text:
     return Text(f" ({failed} failed)" if failed else "", style="doubt")
 
 
-class ScreenPresenter:
+class ScreenPresenter(Presenter):
     """Draws one section at a time: answer, thinking or tool calls. Warnings wait until a section ends."""
 
     def __init__(

@@ -4,10 +4,11 @@ import asyncio
 import json
 import math
 import re
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from itertools import chain, count, repeat
-from typing import Final, Protocol, TextIO
+from typing import Final, TextIO
 
 from zkchat.core import (
     AnswerSupport,
@@ -30,15 +31,16 @@ from zkchat.render.sanitize import error_lines, never_fail_to_encode, sanitize_t
 _TICK_SECONDS: Final = 0.5
 
 
-class Presenter(Protocol):
+class Presenter(ABC):
     """Shows the events of a turn."""
 
+    @abstractmethod
     def show(self, event: Event) -> None: ...
 
-    def tick(self, activity: str = "") -> None:
+    def tick(self, activity: str = "") -> None:  # noqa: B027 - a line that is redrawn is of no use in a pipe
         """Called twice per second, to update what shows how long the user waits, and for what in the background."""
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027
         """End the output, also of a turn that was cancelled."""
 
 
@@ -88,7 +90,7 @@ async def ticking(presenter: Presenter, activity: Callable[[], str] = str) -> As
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
-class _Document:
+class _Document(Presenter):
     """Prints one JSON object at the end, in ASCII and valid whatever notes and models contain."""
 
     def __init__(self, stdout: TextIO) -> None:
@@ -107,9 +109,6 @@ class _Document:
                 self._failure = event
             case _:
                 pass
-
-    def tick(self, activity: str = "") -> None:
-        """Everything is printed at the end."""
 
     def close(self) -> None:
         warnings: list[Json] = [{"text": each.text, "hint": each.hint} for each in self._warnings]
@@ -190,15 +189,8 @@ class JsonPresenter(_Document):
 
 
 def changes_value(reviewed: events.ChangesReviewed) -> Json:
-    return {
-        "decision": reviewed.decision,
-        "title": reviewed.title,
-        "paths": [*reviewed.paths],
-        "edited": reviewed.edited,
-        "record": reviewed.record,
-        "reason": reviewed.reason,
-        "diff": reviewed.diff,
-    }
+    plain: dict[str, Json] = to_plain(reviewed)
+    return {name: plain[name] for name in ("decision", "title", "paths", "edited", "record", "reason", "diff")}
 
 
 def _passage(found: Evidence) -> Json:
@@ -234,7 +226,7 @@ def json_value(value: Json) -> Json:
             return value
 
 
-class GoalPipePresenter:
+class GoalPipePresenter(Presenter):
     """Writes the result once the run ends, and the checklist, as it ticks, to standard error."""
 
     def __init__(self, results: TextIO, stderr: TextIO) -> None:
@@ -256,12 +248,6 @@ class GoalPipePresenter:
                 self._errors.write(error_lines(event.text, event.hint))
             case _:
                 pass  # what the model says and does on the way is in the session
-
-    def tick(self, activity: str = "") -> None:
-        """A line that is redrawn is of no use in a pipe."""
-
-    def close(self) -> None:
-        pass
 
 
 class GoalJsonPresenter(_Document):

@@ -16,7 +16,7 @@ from zkchat.answers import DEFAULT_DAYS, MAX_DAYS
 from zkchat.core import ChangeOrigin, DocumentReference, UsageError, may_hold_text
 from zkchat.index import old_and_new_name, read_note
 from zkchat.render import Place, RowSection
-from zkchat.repl.command_context import NOTHING, Command, CommandContext, Outcome, Play, slash
+from zkchat.repl.command_context import Command, CommandContext, Outcome, Play, slash
 from zkchat.repl.commands.places import complete_place, describe_number, find_file, last_answer_id, show_list
 from zkchat.repl.surface import Position
 from zkchat.writing import NO_MENTIONS, MentionLinks, NoteEditor, StagedChanges, VaultConventions, stage_links
@@ -47,9 +47,9 @@ def slash_command(action: Action) -> Command:
     return replace(command, complete=complete) if complete else command
 
 
-async def act(action: Action, context: CommandContext, argument: str) -> Outcome:
+async def act(action: Action, context: CommandContext, argument: str) -> None:
     vault = open_vault(context)
-    return show_result(context, action.run(vault, **_arguments(action, context, argument)))
+    show_result(context, action.run(vault, **_arguments(action, context, argument)))
 
 
 def open_vault(context: CommandContext) -> Vault:
@@ -81,7 +81,7 @@ def _arguments(action: Action, context: CommandContext, argument: str) -> dict[s
     return given
 
 
-def show_result(context: CommandContext, result: Result) -> Outcome:
+def show_result(context: CommandContext, result: Result) -> None:
     """Show what an action found, and let numbers mean its places from now on."""
     surface = context.surface
     for remark in result.remarks:
@@ -95,11 +95,12 @@ def show_result(context: CommandContext, result: Result) -> Outcome:
         position = context.surface.print_note(note.body, source=result.document.path, first_line=first_line)
         if not position.is_from_top:
             context.surface.print_dimmed(f"To see it from the start: /show {result.document.path}")
-        return end_page(context, result.document, position)
+        end_page(context, result.document, position)
+        return
     if not result.rows:
         if result.empty:
             surface.print(result.empty)
-        return NOTHING
+        return
     if result.heading:
         surface.print(f"{result.heading}\n" if result.sections[0].title else result.heading)
     sections = [_cut(section) for section in result.sections if section.rows]
@@ -111,7 +112,6 @@ def show_result(context: CommandContext, result: Result) -> Outcome:
         show_list(context, places)
     if next_step := result.next_step or (surface.next_step if places else ""):
         surface.print_dimmed(next_step)
-    return NOTHING
 
 
 def _cut(section: RowSection) -> RowSection:
@@ -119,13 +119,12 @@ def _cut(section: RowSection) -> RowSection:
     return replace(section, rows=section.rows[:MAX_LISTED], rest=f"… and {more:,} more") if more > 0 else section
 
 
-def end_page(context: CommandContext, shown: ShownNote, position: Position) -> Outcome:
+def end_page(context: CommandContext, shown: ShownNote, position: Position) -> None:
     """Remember how far a note was shown, and say how to go on."""
     view = context.browser.view
     view.note_after, view.reading = last_answer_id(context), (shown.place, shown.path, position)
     if not position.is_end:
         context.surface.print_dimmed(f"{position.percent} % · /show more continues, /show all shows the rest.")
-    return NOTHING
 
 
 def _complete_tag(context: CommandContext, text: str) -> list[str]:
@@ -162,12 +161,12 @@ async def today(context: CommandContext, argument: str) -> Outcome:
     if given and not (given.isascii() and given.isdigit() and 0 < int(given[:9]) <= MAX_DAYS):
         raise UsageError(f"{given!r} is not a number of days up to {MAX_DAYS}.", hint="For example /today 3")
     days = int(given) if given else DEFAULT_DAYS
-    shown = show_result(context, today_of(open_vault(context), days))
-    return Play(context.conversation.summarize_brief(days)) if _SUMMARY in argument.split() else shown
+    show_result(context, today_of(open_vault(context), days))
+    return Play(context.conversation.summarize_brief(days)) if _SUMMARY in argument.split() else None
 
 
 @slash("link [NOTE]", "link mentioned notes", complete=complete_place, describe=describe_number)
-async def link(context: CommandContext, argument: str) -> Outcome:
+async def link(context: CommandContext, argument: str) -> None:
     """Shows each mention of a note without a link: y links it, n does not. With NOTE (as in /show): first those of
     NOTE, then those in it. Without NOTE: those in the newest notes. /undo reverts all links at once.
     """
@@ -179,32 +178,29 @@ async def link(context: CommandContext, argument: str) -> Outcome:
     groups = found.about(path)
     if (first := next(groups, None)) is None:
         context.surface.print(NO_MENTIONS)
-        return NOTHING
+        return
     chosen = context.choose_mentions(chain([first], groups))
     made = stage_links(staged, chosen or [])
     for remark in made.remarks:
         context.surface.print(remark)
     if not staged:
         context.surface.print_dimmed(_NOTHING_CHANGED)
-        return NOTHING
+        return
     context.changes.apply(
         staged.change_set(), ChangeOrigin(command="/link", session_id=context.conversation.session_id)
     )
     context.surface.print(made.summary)
     context.surface.print_dimmed("/undo reverts it.")
-    return NOTHING
-
-
-_HOW_TO_RENAME: Final = "For example: /rename [[Raised bed]] Larch bed"
 
 
 @slash("rename NOTE NAME", "rename a note", complete=complete_place, describe=describe_number)
-async def rename(context: CommandContext, argument: str) -> Outcome:
+async def rename(context: CommandContext, argument: str) -> None:
     """/rename [[Sleep]] Sleep well: every link to the note follows. You see the changes and say yes or no; /undo
     reverts it.
     """
     library = context.browser.refreshed()
-    old, new = old_and_new_name(library, argument, _HOW_TO_RENAME, complete_place(context, ""))
+    example = "For example: /rename [[Raised bed]] Larch bed"
+    old, new = old_and_new_name(library, argument, example, complete_place(context, ""))
     path = find_file(context, old, "rename")[1]
     staged = StagedChanges(context.changes)
     style = VaultConventions(link_style=context.link_style())
@@ -215,10 +211,9 @@ async def rename(context: CommandContext, argument: str) -> Outcome:
         context.surface.print(remark)
     if not await context.surface.confirm(f"{edit.title}?"):
         context.surface.print_dimmed(_NOTHING_CHANGED)
-        return NOTHING
+        return
     context.changes.apply(changes, ChangeOrigin(command="/rename", session_id=context.conversation.session_id))
     context.surface.print(f"{edit.title}: done. /undo reverts it.")
-    return NOTHING
 
 
 VIEWS: Final = {f"--{name}": name for name in ("links", "mentions", "neighbours", "timeline")}
@@ -231,7 +226,7 @@ def complete_show(context: CommandContext, text: str) -> list[str]:
 
 
 @slash("show [NOTE]", "read a note, its links", complete=complete_show, describe=describe_number)
-async def show(context: CommandContext, argument: str) -> Outcome:
+async def show(context: CommandContext, argument: str) -> None:
     """NOTE is the number of a hit, a link such as [[Note#Heading]] or [[Note#^block]], or a path. A long note comes in
     pages: /show more continues, /show all shows the rest. Without NOTE: the first source of the last answer. --links
     shows the links in it and to it, --mentions where it is mentioned without a link, --neighbours the notes linked to
@@ -240,10 +235,12 @@ async def show(context: CommandContext, argument: str) -> Outcome:
     words = argument.split()
     if views := [word for word in words if word in VIEWS]:
         named = " ".join(word for word in words if word not in VIEWS)
-        return await act(every_action()[VIEWS[views[0]]], context, named)
+        await act(every_action()[VIEWS[views[0]]], context, named)
+        return
     if argument not in {MORE, ALL}:
         place, _ = find_file(context, argument, "show")
-        return show_result(context, show_action(open_vault(context), place))
+        show_result(context, show_action(open_vault(context), place))
+        return
     reading = context.browser.view.reading
     if reading is None:
         raise UsageError("There is no next page.", hint="First show a note: /show [[Note]]")
@@ -252,11 +249,11 @@ async def show(context: CommandContext, argument: str) -> Outcome:
         raise UsageError(f"{path} was shown to its end.", hint=f"/show {path} shows it again.")
     note = read_note(context.browser.library, path, place.anchor)
     shown = context.surface.print_note(note.body, source=path, after=position, whole=argument == ALL)
-    return end_page(context, ShownNote(place=place, path=path, note=note), shown)
+    end_page(context, ShownNote(place=place, path=path, note=note), shown)
 
 
 @slash("open [NOTE]", "open in your editor", complete=complete_place, describe=describe_number)
-async def open_(context: CommandContext, argument: str) -> Outcome:
+async def open_(context: CommandContext, argument: str) -> None:
     """NOTE as in /show. Notes of an Obsidian vault open in Obsidian, others in your system's default program; without a
     desktop, in $VISUAL or $EDITOR at the line. The setting ui.open_with changes this.
     """
@@ -270,13 +267,13 @@ async def open_(context: CommandContext, argument: str) -> Outcome:
         is_there = browser.edit(path, place.line)
         line = "" if is_there else f" The passage begins on line {place.line}."
         context.surface.print_dimmed(f"Opened {place.location if is_there else path} in {browser.editor}.{line}")
-        return NOTHING
+        return
     if browser.open_with == "editor" and not browser.editor:
         raise UsageError("No editor is set.", hint="Set EDITOR, or change the setting ui.open_with.")
-    return await _open_on_desktop(context, place, path)
+    await _open_on_desktop(context, place, path)
 
 
-async def _open_on_desktop(context: CommandContext, place: Place, path: str) -> Outcome:
+async def _open_on_desktop(context: CommandContext, place: Place, path: str) -> None:
     reference = DocumentReference(wikilink=place.name or path, relative_path=path, anchor=place.anchor)
     address = context.links.of(reference)
     if address is None:
@@ -289,4 +286,3 @@ async def _open_on_desktop(context: CommandContext, place: Place, path: str) -> 
     else:
         no_editor = "" if context.browser.editor else ", and no editor is set (try: EDITOR=nano zkchat)"
         context.surface.print(f"{path} cannot be opened: there is no desktop{no_editor}. It is at\n{address}")
-    return NOTHING

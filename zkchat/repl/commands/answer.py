@@ -36,7 +36,7 @@ from zkchat.render import (
     undo_question,
     undone_lines,
 )
-from zkchat.repl.command_context import NOTHING, CommandContext, Outcome, Send, slash
+from zkchat.repl.command_context import CommandContext, Outcome, Send, slash
 from zkchat.repl.commands.actions import show_result
 from zkchat.repl.commands.places import (
     answer_numbered,
@@ -66,13 +66,14 @@ _WHICH: Final = "/undo 2 reverts the last two changes, /undo #2 only change 2."
 
 
 @slash("undo [N or #ID]", "undo a change")
-async def undo(context: CommandContext, argument: str) -> Outcome:
+async def undo(context: CommandContext, argument: str) -> None:
     """Shows the last change that zkchat made to your notes, or the last N, and reverts it if you say yes; /undo #3
     reverts change 3, /undo --list lists changes. Files are restored exactly, to the last byte. A file that has changed
     since is left alone.
     """
     if argument.startswith(_LIST):
-        return await changes.run(context, argument.removeprefix(_LIST).strip())
+        await changes.run(context, argument.removeprefix(_LIST).strip())
+        return
     try:
         plan = plan_undo_named(context.changes, argument, _WHICH)
     except FilesChanged as error:
@@ -83,7 +84,7 @@ async def undo(context: CommandContext, argument: str) -> Outcome:
         context.surface.print_changes(reversal(record.changes))
     if plan.chosen and not await context.surface.confirm(undo_question(plan.chosen)):
         context.surface.print_dimmed("Nothing was undone.")
-        return NOTHING
+        return
     try:
         for undone in undo_all(context.changes, plan):
             lines = [] if undone.id in {record.id for record in plan.taken_back} else undone_lines([undone])
@@ -92,7 +93,6 @@ async def undo(context: CommandContext, argument: str) -> Outcome:
     except FilesChanged as error:
         _show_conflicts(context, error)
         raise
-    return NOTHING
 
 
 def _show_conflicts(context: CommandContext, error: FilesChanged) -> None:
@@ -109,7 +109,7 @@ def create_file(context: CommandContext, path: str, text: str, *, command: str) 
 
 
 @slash("check [N]", "check the answer", aliases=("verify",), complete=complete_answer_number)
-async def verify(context: CommandContext, argument: str) -> Outcome:
+async def verify(context: CommandContext, argument: str) -> None:
     """Checks which statements of the last answer, or of answer N in /history, are in your notes: ✓ word for word, ≈
     nearly, ✗ with another number, another name or the opposite, ? not at all, or in very different words. /show N shows
     where.
@@ -117,32 +117,32 @@ async def verify(context: CommandContext, argument: str) -> Outcome:
     message = answer_numbered(context, argument) if argument else last_answer(context)
     if not message.text.strip():
         raise UsageError("That answer has no text to check.")
-    return show_result(context, verified(context.browser.refreshed(), message.text))
+    show_result(context, verified(context.browser.refreshed(), message.text))
 
 
 @slash("sources [N]", "sources of an answer", aliases=("refs",), complete=complete_reference_number)
-async def refs(context: CommandContext, argument: str) -> Outcome:
+async def refs(context: CommandContext, argument: str) -> None:
     """Lists the sources of the last answer, and why each was used; N shows what was found in source N."""
     if not argument:
         context.surface.print_references(references_of_last_answer(context))
         context.browser.view.places = ()  # what is numbered again are the documents of the answer
-        return NOTHING
+        return
     reference = reference_numbered(context, argument)
     about = (describe_location(reference), describe_reason(reference), describe_doubt(reference))
     context.surface.print("\n".join([reference.wikilink, *filter(None, about)]))
     if text := reference.summary or reference.snippet:
         context.surface.print_dimmed(text)
-    return NOTHING
 
 
 @slash("more", "further passages")
-async def more(context: CommandContext, _argument: str) -> Outcome:
+async def more(context: CommandContext, _argument: str) -> None:
     """What else your notes say about your last question, or the next notes of a list. Repeat it until there is no
     more.
     """
     page = context.conversation.next_passages()
     if page.listing:
-        return _show_rows(context, page.listing)
+        _show_rows(context, page.listing)
+        return
     if page.passages:
         context.surface.print_markdown(
             "".join(
@@ -157,21 +157,19 @@ async def more(context: CommandContext, _argument: str) -> Outcome:
         context.surface.print("There are no more passages about this.")
     if page.left:
         context.surface.print_dimmed(f"/more shows {counted(page.left, 'further passage')}.")
-    return NOTHING
 
 
-def _show_rows(context: CommandContext, listing: VaultListing) -> Outcome:
+def _show_rows(context: CommandContext, listing: VaultListing) -> None:
     """Show the next rows of a list; numbers mean all of its rows so far."""
     context.surface.print_markdown(listing.text)
     if listing.is_numbered:
         show_references(context, listing.references)
     if steps := describe_next_steps(listing, context.surface.next_step):
         context.surface.print_dimmed(steps)
-    return NOTHING
 
 
 @slash("copy [N]", "copy the answer", complete=complete_message_number)
-async def copy(context: CommandContext, argument: str) -> Outcome:
+async def copy(context: CommandContext, argument: str) -> None:
     """The last answer, or message N, goes to the clipboard; if your terminal cannot do that, it is printed."""
     message = message_numbered(context, argument) if argument else last_answer(context)
     if not message.text:
@@ -180,7 +178,6 @@ async def copy(context: CommandContext, argument: str) -> Outcome:
         context.surface.print_dimmed(
             f"Copied {len(message.text):,} characters to the clipboard, if your terminal allows it."
         )
-    return NOTHING
 
 
 @slash("paste QUESTION", "ask about a copied image")
@@ -193,7 +190,7 @@ async def paste(context: CommandContext, argument: str) -> Outcome:
 
 
 @slash("save [NOTE]", "answer as a new note")
-async def save(context: CommandContext, argument: str) -> Outcome:
+async def save(context: CommandContext, argument: str) -> None:
     """Saves the last answer with its question and its sources as NOTE; without NOTE, zkchat suggests a name made of the
     question and asks. Nothing is ever overwritten, and /undo reverts it. Its property `zkchat-note: answer` tells it
     from your own notes.
@@ -211,11 +208,11 @@ async def save(context: CommandContext, argument: str) -> Outcome:
     # From the question to its answer, the results of tools included.
     local = context.conversation.stays_here(messages[messages.index(question) if question else end : end + 1])
     text = answer_note(PurePosixPath(path).stem, question, answer, context.keys, local=local)
-    return await _write(context, path, text, f"Save the answer as {path}?", command="/save")
+    await _write(context, path, text, f"Save the answer as {path}?", command="/save")
 
 
 @slash("export [FILE]", "session as a file")
-async def export(context: CommandContext, argument: str) -> Outcome:
+async def export(context: CommandContext, argument: str) -> None:
     """Saves the session in your vault, as FILE; without FILE, zkchat suggests a name and asks. It is Markdown with
     links, or JSON with everything if FILE ends in .json. /undo reverts it. To write elsewhere: zkchat context export
     --output FILE.
@@ -232,28 +229,27 @@ async def export(context: CommandContext, argument: str) -> Outcome:
         thread = thread_of(entries)
         text = as_markdown(session, thread, context.keys, local=context.conversation.stays_here(thread))
     question = f"Save the conversation as {path}?"
-    return await _write(context, path, text, question, command="/export")
+    await _write(context, path, text, question, command="/export")
 
 
 @slash("changes [ID]", "what zkchat changed")
-async def changes(context: CommandContext, argument: str) -> Outcome:
+async def changes(context: CommandContext, argument: str) -> None:
     """The last changes to your notes, with their numbers and who made them; with ID, one of them as a diff."""
     if argument:
         record = context.changes.record(parse_number(argument.removeprefix("#"), "/undo --list 12 shows change 12."))
         context.surface.print(headline(record, *_known_here(context)))
         context.surface.print_changes(record.changes)
-        return NOTHING
+        return
     found = context.changes.records(limit=10, with_contents=False)
     if not found:
         context.surface.print("zkchat changed nothing in this vault.")
-        return NOTHING
+        return
     sessions, messages = _known_here(context)
     for record in found:
         context.surface.print(headline(record, sessions, messages))
     number = next((record.id for record in found if record.state == "applied"), None)
     undo = f"/undo reverts the last change, /undo #{number} only change {number}; " if number else ""
     context.surface.print_dimmed(f"{undo}/undo --list {number or found[0].id} shows it.")
-    return NOTHING
 
 
 def _known_here(context: CommandContext) -> tuple[dict[str, str], dict[str, int]]:
@@ -263,20 +259,19 @@ def _known_here(context: CommandContext) -> tuple[dict[str, str], dict[str, int]
     return ({session: "this session"} if session else {}), numbers
 
 
-async def _write(context: CommandContext, path: str, text: str, question: str, *, command: str) -> Outcome:
+async def _write(context: CommandContext, path: str, text: str, question: str, *, command: str) -> None:
     """Create a file in the vault after a yes."""
     if context.changes.is_taken(path):
         raise UsageError(f"{path} already exists, and was not changed.", hint="Choose another name.")
     if not await context.surface.confirm(question):
         context.surface.print_dimmed(f"Nothing was saved. To choose the name: {command} NAME")
-        return NOTHING
+        return
     remarks: Sequence[str] = ()  # on links that would lead to it; none where the notes cannot be read
     with suppress(ZkchatError):
         links = links_to_new(context.browser.refreshed(), StagedChanges(context.changes), path, text)
         remarks = remarks_on_new(links, path)
     create_file(context, path, text, command=command)
     context.surface.print("\n".join([f"Saved as {path}. /undo reverts it.", *remarks]))
-    return NOTHING
 
 
 def _note_path(argument: str) -> str:

@@ -25,7 +25,7 @@ from zkchat.core import (
     turn_of,
 )
 from zkchat.render import context_lines, cost_lines, describe_reason, messages_line, phrases, totals_lines, vector_lines
-from zkchat.repl.command_context import NOTHING, CommandContext, Outcome, Play, slash
+from zkchat.repl.command_context import CommandContext, Outcome, Play, slash
 from zkchat.repl.commands.actions import show_result
 from zkchat.repl.commands.places import (
     complete_message_number,
@@ -38,7 +38,6 @@ from zkchat.repl.commands.places import (
 from zkchat.repl.commands.session import complete_item, parse_item
 
 DETAILS: Final[tuple[SummaryDetail, ...]] = get_args(SummaryDetail)
-_NOTE_ITEM_TYPES: Final = {"reference", "evidence", "memory"}
 
 
 class _Subject(Struct, frozen=True, kw_only=True):
@@ -51,7 +50,8 @@ class _Subject(Struct, frozen=True, kw_only=True):
 
     def matches(self, item: RequestItem) -> bool:
         if self.kind == "reference":
-            return item.type in _NOTE_ITEM_TYPES and self.session_items.is_place_in(item.name, self.name)
+            is_of_note = item.type in {"reference", "evidence", "memory"}
+            return is_of_note and self.session_items.is_place_in(item.name, self.name)
         return item.type == self.kind and item.name == self.name
 
     def items(self, answer: ChatMessage) -> list[RequestItem]:
@@ -71,7 +71,7 @@ class _Subject(Struct, frozen=True, kw_only=True):
 
 
 @slash("stats", "what fills the context")
-async def stats(context: CommandContext, _argument: str) -> Outcome:
+async def stats(context: CommandContext, _argument: str) -> None:
     """How full the context window is, and how many messages are in it, archived and pinned."""
     conversation = context.conversation
     if conversation.model.needs_notes:
@@ -92,7 +92,6 @@ async def stats(context: CommandContext, _argument: str) -> Outcome:
         f"{phrases.model_line(conversation.model.shown, window)}. "
         f"Session {conversation.session_id or '(begins with your first message)'}."
     )
-    return NOTHING
 
 
 def _importance_lines(messages: Sequence[ChatMessage], pinned: AbstractSet[str]) -> Iterator[str]:
@@ -106,16 +105,14 @@ def _importance_lines(messages: Sequence[ChatMessage], pinned: AbstractSet[str])
         yield f"Priority {priority}: {numbers} ({phrases.priority_effect(priority)})."
 
 
-_COMING: Final = "Older messages are a summary now. Your next message is sent with this:"
-
-
 @slash("context [N]", "what was sent and why", complete=complete_message_number)
-async def context(context: CommandContext, argument: str) -> Outcome:
+async def context(context: CommandContext, argument: str) -> None:
     """For the last answer, or answer N: what was sent and why (always, added by you, or found relevant), and what was
     left out.
     """
     if argument == "stats":  # as in a shell
-        return await stats.run(context, "")
+        await stats.run(context, "")
+        return
     message = message_numbered(context, argument) if argument else last_answer(context)
     if message.request_context is None:
         raise UsageError(
@@ -127,9 +124,9 @@ async def context(context: CommandContext, argument: str) -> Outcome:
     is_summarised = conversation.messages[-1] in conversation.window.compactions
     if is_summarised and not argument and not conversation.model.needs_notes:
         coming = await conversation.measure()
-        context.surface.print(_COMING)
+        context.surface.print("Older messages are a summary now. Your next message is sent with this:")
         context.surface.print("\n".join(context_lines(replace(coming.context, usage=coming.usage))))
-        return NOTHING
+        return
     turn = totals_of(turn_of(message, history.messages), count)
     lines = context_lines(message.request_context, message.provider, cost_of([message]), turn)
     context.surface.print("\n".join(lines))
@@ -143,7 +140,6 @@ async def context(context: CommandContext, argument: str) -> Outcome:
             context.surface.print_dimmed(line)
     for changed in context.items.changed(message.request_context):
         context.surface.print_dimmed(changed.sentence)
-    return NOTHING
 
 
 @slash("compact [FOCUS]", "summarise what is old")
@@ -159,7 +155,7 @@ async def compact(context: CommandContext, argument: str) -> Outcome:
 
 
 @slash("uncompact", "undo a summary")
-async def uncompact(context: CommandContext, _argument: str) -> Outcome:
+async def uncompact(context: CommandContext, _argument: str) -> None:
     """The model sees the messages of the last summary again."""
     message = context.conversation.uncompact()
     part = compaction_of(message) if message else None
@@ -170,11 +166,10 @@ async def uncompact(context: CommandContext, _argument: str) -> Outcome:
     back += [f"{counted(whole, 'message')} sent in full again"] if whole else []
     what = ", ".join(back) or "the earlier summary is used again"
     context.surface.print(f"Summary #{part.number} is undone: {what}.")
-    return NOTHING
 
 
 @slash("why [[NOTE]]", "why it was (not) sent", complete=complete_item)
-async def why(context: CommandContext, argument: str) -> Outcome:
+async def why(context: CommandContext, argument: str) -> None:
     """For the last answer: why the note was sent, or was not, and for which messages it was sent. Also /why rule NAME
     and /why tool NAME.
     """
@@ -206,7 +201,6 @@ async def why(context: CommandContext, argument: str) -> Outcome:
         context.surface.print_dimmed(f"It was sent for {numbers}.")
     else:
         context.surface.print_dimmed("It was never sent in this session.")
-    return NOTHING
 
 
 def _reasons(context: CommandContext, subject: _Subject, answer: ChatMessage) -> Iterator[str]:

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Final, assert_never
 
+from rich.cells import cell_len
+
 from zkchat.core import (
     DEFAULT_PRIORITY,
     MAX_PRIORITY,
@@ -20,7 +22,7 @@ from zkchat.core import (
     shorten,
 )
 from zkchat.render import fit_cells, phrases, sanitize_line
-from zkchat.repl.command_context import NOTHING, CommandContext, Edit, Outcome, Play, Switch, slash
+from zkchat.repl.command_context import CommandContext, Edit, Outcome, Play, Switch, slash
 from zkchat.repl.commands.places import (
     complete_message_number,
     is_answer,
@@ -36,8 +38,6 @@ from zkchat.repl.picker import QUESTION, session_rows, sessions_to_resume, where
 ARCHIVED: Final = "--archived"
 _PRIORITIES: Final = [str(priority) for priority in range(1, MAX_PRIORITY + 1)]
 _MAX_LISTED_SESSIONS: Final = 15
-_MAX_SAID: Final = 1_000
-"""Characters of the answer that a branch continues after."""
 _MIN_TITLE_CELLS: Final = 10
 _NOT_SAID: Final = "No session matches “{}” by its title, its words or its time."
 
@@ -62,13 +62,12 @@ async def edit(context: CommandContext, _argument: str) -> Outcome:
 
 
 def complete_branch(context: CommandContext, text: str) -> list[str]:
-    """Complete branches, then numbers of messages."""
     names = (f"b{branch.number}" for branch in context.conversation.branches())
     return [*(name for name in names if name.startswith(text)), *complete_message_number(context, text)]
 
 
 @slash("branch [N]", "go back, try another way", complete=complete_branch)
-async def branch(context: CommandContext, argument: str) -> Outcome:
+async def branch(context: CommandContext, argument: str) -> None:
     """Without N, lists the branches of the session: b1, b2 …, with their first words. /branch b1 goes to branch 1;
     /branch 4 continues after message 4 or, if that is a question of yours, instead of it. What came later is kept as a
     branch.
@@ -89,23 +88,25 @@ async def branch(context: CommandContext, argument: str) -> Outcome:
         context.surface.print_dimmed(
             "* is where you are. /branch b1 goes to branch 1, /branch 4 continues from message 4."
         )
-        return NOTHING
+        return
     if not argument.removeprefix("#").isdigit():
-        return _continue_after(context, _head_named(context, argument))
+        _continue_after(context, _head_named(context, argument))
+        return
     message = message_numbered(context, argument)
     if message.role == "user":
-        return _continue_after(context, message.parent_id)
+        _continue_after(context, message.parent_id)
+        return
     if not is_answer(message) and compaction_of(message) is None:
         raise UsageError(
             f"Message {argument} is only a step on the way to an answer.", hint="Choose a question or a whole answer."
         )
     if message.id == messages[-1].id:
         raise UsageError("You are there already.")
-    return _continue_after(context, message.id)
+    _continue_after(context, message.id)
 
 
 @slash("history [N]", "what was said", complete=one_of(ARCHIVED))
-async def history(context: CommandContext, argument: str) -> Outcome:
+async def history(context: CommandContext, argument: str) -> None:
     """A line for each message in the context; * marks pinned ones. With N, one whole message; with --archived, also
     messages that the model no longer sees.
     """
@@ -118,7 +119,7 @@ async def history(context: CommandContext, argument: str) -> Outcome:
             context.surface.print_markdown(whole.text)
         if whole.error:
             context.surface.print_dimmed(f"{whole.status}: {whole.error}")
-        return NOTHING
+        return
     messages, window = context.conversation.messages, context.conversation.window
     if not messages:
         raise UsageError("Nothing has been said yet.")
@@ -134,11 +135,10 @@ async def history(context: CommandContext, argument: str) -> Outcome:
     hidden = sum(compaction_of(message) is None for message in messages) - len(live)
     if hidden and argument != ARCHIVED:
         context.surface.print_dimmed(f"{counted(hidden, 'archived message')} not listed: /history {ARCHIVED}")
-    return NOTHING
 
 
 @slash("expand [N]", "what was summarised")
-async def expand(context: CommandContext, argument: str) -> Outcome:
+async def expand(context: CommandContext, argument: str) -> None:
     """Summary N, or the last one, and the messages it replaces."""
     markers = [(part, message) for message in context.conversation.messages if (part := compaction_of(message))]
     if not markers:
@@ -152,11 +152,10 @@ async def expand(context: CommandContext, argument: str) -> Outcome:
     for number, old in enumerate(context.conversation.messages, start=1):
         if old.id in changed:
             context.surface.print_dimmed(_line(context, number, old, is_pinned=False))
-    return NOTHING
 
 
 @slash("pin [N]", "keep a message whole", complete=complete_message_number)
-async def pin(context: CommandContext, argument: str) -> Outcome:
+async def pin(context: CommandContext, argument: str) -> None:
     """Message N, or the last answer, is never summarised. /pin N again unpins it."""
     message = _said_message(context, argument) if argument else last_answer(context)
     number, is_pinned = number_of(context, message), message.id in context.conversation.window.pinned
@@ -165,11 +164,10 @@ async def pin(context: CommandContext, argument: str) -> Outcome:
         context.surface.print(f"Message {number} is no longer pinned.")
     else:
         context.surface.print(f"Message {number} is pinned: it is never summarised. /pin {number} unpins it.")
-    return NOTHING
 
 
 @slash("priority N 1-10", "how long a message stays", complete=complete_message_number)
-async def priority(context: CommandContext, argument: str) -> Outcome:
+async def priority(context: CommandContext, argument: str) -> None:
     """From 8 up, message N is kept word for word while it fits; below 5 it is summarised before others. 5 is the
     default. /stats lists what is pinned and what has another priority.
     """
@@ -183,7 +181,6 @@ async def priority(context: CommandContext, argument: str) -> Outcome:
     context.conversation.prioritise(message.id, chosen)
     effect = phrases.priority_effect(chosen)
     context.surface.print(f"Message {number_of(context, message)} has priority {chosen}: {effect}.")
-    return NOTHING
 
 
 def _said_message(context: CommandContext, argument: str) -> ChatMessage:
@@ -195,7 +192,7 @@ def _said_message(context: CommandContext, argument: str) -> ChatMessage:
 
 
 @slash("sessions [WORDS]", "sessions of the vault")
-async def sessions(context: CommandContext, argument: str) -> Outcome:
+async def sessions(context: CommandContext, argument: str) -> None:
     """Lists sessions, the last used first; with WORDS, only those about them. * marks the one you are in."""
     known = _about(context, argument) if argument else sessions_to_resume(context.store)
     if not known:
@@ -208,7 +205,6 @@ async def sessions(context: CommandContext, argument: str) -> Outcome:
         context.surface.print(start + fit_cells(title, max(_MIN_TITLE_CELLS, context.surface.width - len(start))))
     if len(known) > _MAX_LISTED_SESSIONS:
         context.surface.print_dimmed(f"… and {len(known) - _MAX_LISTED_SESSIONS} older ones: zkchat sessions list")
-    return NOTHING
 
 
 def complete_session(context: CommandContext, text: str) -> list[str]:
@@ -226,7 +222,7 @@ async def resume(context: CommandContext, argument: str) -> Outcome:
     """
     session = await _session_named(context, argument) if argument else await _pick_session(context)
     if session is None:
-        return NOTHING
+        return None
     if session.id == context.conversation.session_id:
         raise UsageError("You are in that session.")
     return Switch(session=session.id)
@@ -278,7 +274,7 @@ async def new(context: CommandContext, _argument: str) -> Outcome:
     return Switch(session=None)
 
 
-def _continue_after(context: CommandContext, message_id: str | None) -> Outcome:
+def _continue_after(context: CommandContext, message_id: str | None) -> None:
     conversation = context.conversation
     left = next(iter(conversation.messages[-1:]), None)
     if left and left.id == message_id:
@@ -289,7 +285,7 @@ def _continue_after(context: CommandContext, message_id: str | None) -> Outcome:
     place = f"after message {count}" if count else "at its beginning"
     context.surface.print(f"The conversation continues {place}.")
     if count and (said := conversation.messages[-1]).role == "assistant":
-        context.surface.print_dimmed(f"That message says: {shorten(sanitize_line(said.text), _MAX_SAID)}")
+        context.surface.print_dimmed(f"That message says: {shorten(sanitize_line(said.text), 1_000)}")
     there = {marker.id for marker in conversation.window.compactions}
     for marker in in_force:
         if count and marker.id not in there and (part := compaction_of(marker)):
@@ -297,7 +293,6 @@ def _continue_after(context: CommandContext, message_id: str | None) -> Outcome:
     name = next((f"b{each.number}" for each in conversation.branches() if left and each.head == left.id), "")
     if name:
         context.surface.print_dimmed(f"/branch {name} returns to where you were; /branch lists all branches.")
-    return NOTHING
 
 
 def _head_named(context: CommandContext, name: str) -> str:
@@ -314,8 +309,6 @@ def _head_named(context: CommandContext, name: str) -> str:
 
 def _line(context: CommandContext, number: int, message: ChatMessage, *, is_pinned: bool) -> str:
     """A message as one line that fits the screen."""
-    from rich.cells import cell_len
-
     said = phrases.compaction(message) or sanitize_line(" ".join([message.text, *_tool_lines(message)]))
     is_stopped = message.status == "error" and message.error == STOPPED
     remarks = "" if message.status == "complete" else f" ({'stopped' if is_stopped else message.status})"
@@ -326,7 +319,6 @@ def _line(context: CommandContext, number: int, message: ChatMessage, *, is_pinn
 
 
 def _tool_lines(message: ChatMessage) -> Iterator[str]:
-    """A line for each tool call and each result."""
     for part in message.parts:
         if isinstance(part, ToolCallPart):
             yield f"→ {phrases.tool_call(part.name, part.arguments)}"

@@ -55,7 +55,6 @@ def answer_numbered(context: CommandContext, argument: str) -> ChatMessage:
 
 
 def number_of(context: CommandContext, message: ChatMessage) -> int:
-    """The number of a message in `/history`."""
     return next(number for number, known in enumerate(context.conversation.messages, start=1) if known.id == message.id)
 
 
@@ -80,7 +79,6 @@ def last_references(context: CommandContext) -> Sequence[DocumentReference]:
 
 
 def _answers(context: CommandContext) -> Iterator[ChatMessage]:
-    """The answers, newest first."""
     return (message for message in reversed(context.conversation.messages) if is_answer(message))
 
 
@@ -115,12 +113,10 @@ def reference_numbered(context: CommandContext, argument: str) -> DocumentRefere
 
 
 def complete_message_number(context: CommandContext, text: str) -> list[str]:
-    """Complete the number of a message, newest first."""
     return number_completions(text, reversed(range(1, len(context.conversation.messages) + 1)))
 
 
 def complete_answer_number(context: CommandContext, text: str) -> list[str]:
-    """Complete the number of an answer, newest first."""
     return number_completions(text, reversed(_answer_numbers(context)))
 
 
@@ -129,12 +125,10 @@ def complete_reference_number(context: CommandContext, text: str) -> list[str]:
 
 
 def number_completions(text: str, numbers: Iterable[int]) -> list[str]:
-    """Those of the numbers that begin with what was typed."""
     return [number for number in map(str, numbers) if number.startswith(text)]
 
 
 def one_of(*words: str) -> Callable[[CommandContext, str], list[str]]:
-    """Completes these words."""
     return lambda _context, text: [word for word in words if word.startswith(text.casefold())]
 
 

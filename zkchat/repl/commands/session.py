@@ -10,7 +10,6 @@ from zkchat.chat import ProposedChanges, SessionItems, added_items
 from zkchat.core import (
     PAGES,
     ChangesEntry,
-    ModelRow,
     ServerPrompt,
     SessionItemType,
     UsageError,
@@ -22,7 +21,7 @@ from zkchat.core import (
     without_suffix,
 )
 from zkchat.render import checklist_lines, end_sentence, model_facts, phrases, problem_lines
-from zkchat.repl.command_context import NOTHING, CommandContext, Outcome, Play, Send, Switch, slash
+from zkchat.repl.command_context import CommandContext, Outcome, Play, Send, Switch, slash
 from zkchat.repl.commands.answer import create_file
 from zkchat.repl.commands.places import one_of, parse_number
 from zkchat.repl.loop import until_interrupted
@@ -51,7 +50,7 @@ async def goal(context: CommandContext, argument: str) -> Outcome:
     context.surface.print_dimmed(end_sentence(found) if found.state != "running" else "Not finished.")
     if found.can_go_on:
         context.surface.print_dimmed("/goal resume continues it.")
-    return NOTHING
+    return None
 
 
 def complete_model(context: CommandContext, text: str) -> list[str]:
@@ -66,17 +65,17 @@ async def model(context: CommandContext, argument: str) -> Outcome:
     is_named = bool(argument) and not argument.isdigit()
     if "://" in argument:
         row = await until_interrupted(context.models.of_server(argument))
-        goes = "" if row and row.on_this_machine else _GOES
-        where = without_password(argument)
-        question = f"{goes}Use {{}}, and set openai.base_url to {where} in your settings?"
+        goes = "The server is on another machine. It gets your notes, except private ones, and your API key if set. "
+        question = f"Use {{}}, and set openai.base_url to {without_password(argument)} in your settings?"
+        question = question if row and row.on_this_machine else goes + question
         if row is None or not await context.surface.confirm(question.format(shown_model(row.name))):
             context.surface.print(f"{context.conversation.model.shown} still answers.")
-            return NOTHING
+            return None
         context.models.keep_server(argument)
         return Switch(session=context.conversation.session_id or None, model=row.name)
     name = _full_name(context, argument) if is_named else await _pick_model(context, argument)
     if not name:
-        return NOTHING
+        return None
     present = context.conversation.model.shown
     try:
         is_there = await until_interrupted(context.models.verify(name))
@@ -85,11 +84,8 @@ async def model(context: CommandContext, argument: str) -> Outcome:
         is_there = None
     if is_there is None:
         context.surface.print(f"{present} still answers.")
-        return NOTHING
+        return None
     return Switch(session=context.conversation.session_id or None, model=name)
-
-
-_GOES: Final = "The server is on another machine. It gets your notes, except private ones, and your API key if set. "
 
 
 def _full_name(context: CommandContext, typed: str) -> str:
@@ -112,7 +108,10 @@ async def _pick_model(context: CommandContext, number: str) -> str:
         if line not in context.models.told:
             context.surface.print_dimmed(line)
             context.models.told.add(line)
-    rows = [_pick_row(row) for row in overview.rows]
+    rows = [
+        PickRow(name=shown_model(row.name), about=model_facts(row), search=row.model, is_current=row.is_in_use)
+        for row in overview.rows
+    ]
     chosen = await context.surface.pick(
         "Which model answers in this session?", rows, "To change it for this session: /model NAME or NUMBER."
     )
@@ -120,10 +119,6 @@ async def _pick_model(context: CommandContext, number: str) -> str:
         context.surface.print(f"{names[chosen]} still answers.")
         return ""
     return "" if chosen is None else names[chosen]
-
-
-def _pick_row(row: ModelRow) -> PickRow:
-    return PickRow(name=shown_model(row.name), about=model_facts(row), search=row.model, is_current=row.is_in_use)
 
 
 _MAX_SHOWN = 600
@@ -152,8 +147,7 @@ async def send_prompt(context: CommandContext, server: str, name: str, argument:
     if prompt is None:
         known = ", ".join(f"/{server}:{command_name(each)}" for each in status.prompts[:5])
         raise UsageError(
-            status.problem or f"The MCP server {server} has no prompt {name}.",
-            hint=known and f"Choose from: {known}.",
+            status.problem or f"The MCP server {server} has no prompt {name}.", hint=known and f"Choose from: {known}."
         )
     answer = await context.servers.servers.prompt(server, prompt.name, parse_arguments(prompt, argument))
     if answer.failed or not answer.text.strip():
@@ -234,7 +228,7 @@ _DECISIONS: Final = {
 
 
 @slash("write [on]", "model may edit notes", complete=one_of(*_ARGUMENTS))
-async def write(context: CommandContext, argument: str) -> Outcome:
+async def write(context: CommandContext, argument: str) -> None:
     """/write on lets the model propose changes to your notes: you see each as a diff after the answer, and say yes or
     no. /write off stops that. /write alone tells whether it is on, in which folders you are not asked, and what
     happened to the last proposal; /write diff shows that proposal.
@@ -247,7 +241,7 @@ async def write(context: CommandContext, argument: str) -> Outcome:
         if last is None:
             raise UsageError("No change was proposed in this session.")
         context.surface.print(last.diff.removesuffix("\n"))
-        return NOTHING
+        return
     if wanted != "status":
         context.conversation.writing.allow(wanted == "on")
     writing = context.conversation.writing
@@ -263,7 +257,6 @@ async def write(context: CommandContext, argument: str) -> Outcome:
         decision = "applied, and undone since" if last.record in undone else _DECISIONS[last.decision]
         reason = f" {last.reason}" if last.reason else ""
         context.surface.print_dimmed(f"Last proposal, {decision}: {last.title}.{reason} To see it: /write diff")
-    return NOTHING
 
 
 def _unasked(proposals: ProposedChanges) -> Iterator[str]:
@@ -286,8 +279,6 @@ def _entries(context: CommandContext) -> list[ChangesEntry]:
 
 
 _WHAT_PAGE: Final = "a note in your vault for what the model should always know, is sent with every message."
-_IN_A_SHELL: Final = "In a shell, zkchat memory list shows all facts, and zkchat memory forget ID deletes one."
-_NEW_PAGE: Final = "What everyone who works with this vault should know.\n"
 _USAGE: Final = "Give a note, a rule, a tool or memory: /{0} [[Note]], /{0} rule NAME, /{0} tool NAME, /{0} memory."
 
 
@@ -328,7 +319,7 @@ def parse_item(command: str, argument: str) -> tuple[SessionItemType, str]:
 
 
 @slash("add WHAT", "send it every time", complete=complete_item)
-async def add(context: CommandContext, argument: str) -> Outcome:
+async def add(context: CommandContext, argument: str) -> None:
     """/add [[Note]], /add rule NAME, /add tool NAME or /add memory: it is sent with every message of this session, now
     and later. You see how many tokens that takes.
     """
@@ -337,11 +328,10 @@ async def add(context: CommandContext, argument: str) -> Outcome:
     if offered.is_in:
         raise UsageError(f"{offered.title} is sent with every message already.")
     _print_cost(context, f"{offered.title} is sent with every message from now on", *await items.add(offered))
-    return NOTHING
 
 
 @slash("drop WHAT", "do not send it again", complete=complete_item_to_drop)
-async def drop(context: CommandContext, argument: str) -> Outcome:
+async def drop(context: CommandContext, argument: str) -> None:
     """/drop [[Note]], /drop rule NAME, /drop tool NAME or /drop memory (ZKCHAT.md and facts): it is no longer sent in
     this session.
     """
@@ -350,26 +340,24 @@ async def drop(context: CommandContext, argument: str) -> Outcome:
     if offered.is_dropped or (offered.item.include == "manual" and not offered.is_added):
         raise UsageError(f"{offered.title} is not sent in this session.")
     _print_cost(context, f"{offered.title} is not sent from now on", *await items.drop(offered))
-    return NOTHING
 
 
 @slash("rules", "rules of the session")
-async def rules(context: CommandContext, _argument: str) -> Outcome:
+async def rules(context: CommandContext, _argument: str) -> None:
     """Lists the rules, when each is sent and how many tokens it takes; * marks those sent every time."""
     off = context.items.conversation.profiles.off_rules.values()
     if context.items.offered("rule") or not off:
         _list(context, "rule", "There are no rules yet. Create one: zkchat memory rules new NAME TEXT.")
     for rule in off:
         context.surface.print_dimmed(f"  {rule.name}  switched off")
-    return NOTHING
 
 
 @slash("tools", "what the model can do")
-async def tools(context: CommandContext, _argument: str) -> Outcome:
+async def tools(context: CommandContext, _argument: str) -> None:
     """Lists the tools, when each is sent and how many tokens it takes; * marks those sent every time. Tools of MCP
     servers are called server/tool; if a server cannot be used, you see why.
     """
-    outcome = _list(context, "tool", f"{context.conversation.model.shown} has no tools: it can only answer.")
+    _list(context, "tool", f"{context.conversation.model.shown} has no tools: it can only answer.")
     for line in state_lines(context):
         context.surface.print_dimmed(line)
     messages = context.conversation.messages
@@ -377,7 +365,6 @@ async def tools(context: CommandContext, _argument: str) -> Outcome:
     left_out = [each for each in record.left_out if each.item.type == "tool"] if record else []
     if names := ", ".join(left.item.name for left in left_out if left.why == "budget"):
         context.surface.print_dimmed(f"Not offered to the model, as there was no room: {names}")
-    return outcome
 
 
 @slash("agent [NAME]", "who answers", complete=complete_agent)
@@ -396,24 +383,26 @@ async def agent(context: CommandContext, argument: str) -> Outcome:
         )
         off = (f"{each.name}: switched off" for each in conversation.profiles.off_agents.values())
         context.surface.print_dimmed("\n".join(chain(others, off)))
-        return NOTHING
+        return None
     tokens = await context.items.tokens()
     chosen = conversation.use_agent(argument.removeprefix("@"))
     _print_cost(context, f"{chosen.name} answers now", tokens, await context.items.tokens())
     has_settings = any(each.context or each.model for each in (before, chosen))
-    return Switch(session=conversation.session_id) if has_settings else NOTHING
+    return Switch(session=conversation.session_id) if has_settings else None
 
 
 @slash("memory [FACT]", "keep a fact for later")
-async def memory(context: CommandContext, argument: str) -> Outcome:
+async def memory(context: CommandContext, argument: str) -> None:
     """The fact is used in other sessions when it is relevant; zkchat memory list shows all facts. With @NAME before
     FACT, only that agent gets it. Without FACT, opens ZKCHAT.md, which is part of every conversation about this vault,
     in your editor. If there is none, you can create it.
     """
     if argument.partition(" ")[0] in {"forget", "list", "delete", "remove"}:
-        raise UsageError("/memory FACT keeps a fact.", hint=_IN_A_SHELL)
+        hint = "In a shell, zkchat memory list shows all facts, and zkchat memory forget ID deletes one."
+        raise UsageError("/memory FACT keeps a fact.", hint=hint)
     if argument:
-        return await remember.run(context, argument)
+        await remember.run(context, argument)
+        return
     items = context.items
     found = next((name for name in PAGES if context.changes.is_taken(name)), None)
     before = await items.tokens()
@@ -421,11 +410,10 @@ async def memory(context: CommandContext, argument: str) -> Outcome:
     if not found:
         if not await context.surface.confirm(f"{page}, {_WHAT_PAGE} It does not exist yet. Create it?"):
             context.surface.print_dimmed("Nothing was written.")
-            return NOTHING
-        create_file(context, page, _NEW_PAGE, command="/memory")
+            return
+        create_file(context, page, "What everyone who works with this vault should know.\n", command="/memory")
     is_used = context.edit_page(page, not found)
     _print_cost(context, _use_of_page(items, page, is_approved=is_used), before, await items.tokens())
-    return NOTHING
 
 
 def _use_of_page(items: SessionItems, page: str, *, is_approved: bool) -> str:
@@ -442,17 +430,16 @@ def _use_of_page(items: SessionItems, page: str, *, is_approved: bool) -> str:
 
 
 @slash("remember TEXT", "keep a fact for later")
-async def remember(context: CommandContext, argument: str) -> Outcome:
+async def remember(context: CommandContext, argument: str) -> None:
     """The fact is used in other sessions when it is relevant. zkchat memory list shows all facts. With @NAME before
     TEXT, only that agent gets it.
     """
     if not argument:
         raise UsageError("What should zkchat remember?", hint="For example: /remember My thesis is due on 30 June.")
     context.surface.print(context.items.conversation.remember(argument).sentence)
-    return NOTHING
 
 
-def _list(context: CommandContext, kind: SessionItemType, otherwise: str) -> Outcome:
+def _list(context: CommandContext, kind: SessionItemType, otherwise: str) -> None:
     every = context.items.offered(kind)
     if not every:
         raise UsageError(otherwise)
@@ -463,7 +450,6 @@ def _list(context: CommandContext, kind: SessionItemType, otherwise: str) -> Out
         tell(f"{mark} {each.called:<{width}}  {f'[{item.include}]':<8}  {item.tokens:>5,} tokens  {state}".rstrip())
     if any(each.is_in for each in every):
         context.surface.print_dimmed("* sent every time")
-    return NOTHING
 
 
 def _print_cost(context: CommandContext, sentence: str, before: int, after: int) -> None:

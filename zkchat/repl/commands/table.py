@@ -13,12 +13,11 @@ from msgspec.structs import replace
 
 from zkchat.actions import every_action
 from zkchat.core import UsageError, ZkchatError
-from zkchat.repl.command_context import NOTHING, Command, CommandContext, Leave, Outcome, Send, slash
+from zkchat.repl.command_context import Command, CommandContext, Leave, Outcome, Send, slash
 from zkchat.repl.commands import actions, answer, context_window, history, session
 from zkchat.repl.commands.actions import slash_command
 
 _TWO_COLUMNS_WIDTH: Final = 80
-_FOOTER: Final = "N is a number in a list. /help NAME, /help keys and /help all tell more."
 _KEYS: Final = "keys"
 _ALL: Final = "all"
 _MIN_WORD: Final = 3
@@ -64,7 +63,7 @@ async def run(context: CommandContext, line: str) -> Outcome:
     except ZkchatError as error:
         hint = (error.hint or "").replace("zkchat undo", "/undo")
         context.surface.print(f"{error.message} {hint}".strip())
-        return NOTHING
+        return None
 
 
 def find_command(name: str) -> Command:
@@ -116,7 +115,7 @@ def _complete_command_name(_context: CommandContext, text: str) -> list[str]:
 
 
 @slash("help [NAME]", "more on a command", aliases=("h", "?"), complete=_complete_command_name)
-async def _help(context: CommandContext, argument: str) -> Outcome:
+async def _help(context: CommandContext, argument: str) -> None:
     """With NAME, more about one command; /help keys lists the keys of the prompt, /help all every command."""
     if argument.casefold() == _KEYS:
         context.surface.print("\n".join(key_lines(context.surface.width)))
@@ -127,8 +126,8 @@ async def _help(context: CommandContext, argument: str) -> Outcome:
         others = f" (also {', '.join(f'/{name}' for name in command.aliases)})" if command.aliases else ""
         context.surface.print(f"{command.usage}{others}: {command.help}. {command.details}".strip())
     else:
-        context.surface.print("\n".join([*_command_list(context.surface.width), _FOOTER]))
-    return NOTHING
+        more = "N is a number in a list. /help NAME, /help keys and /help all tell more."
+        context.surface.print("\n".join([*_command_list(context.surface.width), more]))
 
 
 def _command_list(width: int) -> list[str]:
@@ -159,8 +158,12 @@ LISTED: Final = (
     "new", "resume", "model", "context", "compact", "memory", "help", "quit",
 )  # fmt: skip
 """The commands that `/help` lists, in its order; `/help all` lists the others below them."""
-_MODULES: Final = (actions, answer, history, context_window, session)
-_OWN: Final = [each for module in _MODULES for each in vars(module).values() if isinstance(each, Command)]
+_OWN: Final = [
+    each
+    for module in (actions, answer, history, context_window, session)
+    for each in vars(module).values()
+    if isinstance(each, Command)
+]
 _NAMED: Final = {command.name for command in _OWN}
 _GENERATED: Final = [
     slash_command(action) for action in every_action().values() if action.in_chat and action.name not in _NAMED
@@ -172,8 +175,6 @@ COMMANDS: Final[Sequence[Command]] = [
 """Actions are commands by themselves, unless a module above has one of their name."""
 
 
-_MIN_TEXT_CELLS: Final = 24
-"""Where less is left beside the keys, what they do is on the next line."""
 KEYS_BY_SECTION: Final[Mapping[str, Sequence[tuple[str, str]]]] = {
     "Sending and stopping": (
         ("Enter", "send; inside an open code fence, begin a new line"),
@@ -220,7 +221,7 @@ def key_lines(width: int) -> list[str]:
     for title, rows in KEYS_BY_SECTION.items():
         lines.append(title)
         for keys, does in rows:
-            if width - start < _MIN_TEXT_CELLS:
+            if width - start < 24:  # then what they do is on the next line
                 lines += [f"  {keys}", *(f"    {line}" for line in wrap(does, width - 4))]
             else:
                 first, *others = wrap(does, width - start)

@@ -237,7 +237,7 @@ def test_numbers_that_are_none_and_halves_of_characters_are_valid_json_in_printa
     assert text.endswith("}\n")
 
 
-class CountingPresenter:
+class CountingPresenter(Presenter):
     """Sets `enough` at its third tick."""
 
     def __init__(self) -> None:

@@ -5,7 +5,7 @@ from rich.cells import cell_len
 
 from tests.support.command_harness import CommandHarness
 from zkchat.core.message import CompactionPart, ToolCallPart, ToolResultPart
-from zkchat.repl.command_context import NOTHING, Edit, Switch
+from zkchat.repl.command_context import Edit, Switch
 from zkchat.repl.commands.table import completions
 
 
@@ -232,7 +232,7 @@ def test_resume_without_a_name_lets_one_choose_from_a_list_or_by_its_number(harn
     harness.store.append(other, [harness.store.entries("s1")[0].body])
     harness.store.titles = {"s1": "Sleep", other: "2"}
     harness.store.create()
-    assert harness.outcome("/resume") == NOTHING
+    assert harness.outcome("/resume") is None
     assert harness.surface.text == "To continue one of them: /resume NUMBER, TITLE, ID or words that were said."
     (rows,) = harness.surface.lists
     assert [(row.name, row.about, row.search, row.is_current) for row in rows] == [

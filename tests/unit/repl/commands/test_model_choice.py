@@ -7,7 +7,7 @@ from tests.support.command_harness import CommandHarness
 from zkchat.core.errors import ProviderError
 from zkchat.core.events import Goal, Warned
 from zkchat.core.prompt import ModelListing, ModelRow
-from zkchat.repl.command_context import Nothing, Switch
+from zkchat.repl.command_context import Switch
 from zkchat.repl.commands.table import completions
 
 
@@ -21,7 +21,7 @@ def test_models_are_listed_with_their_windows_and_where_they_run(harness: Comman
         ModelListing(source="OpenAI", problem="There is no key in the variable OPENAI_API_KEY."),
         ModelListing(source="An empty folder"),
     )
-    assert harness.outcome("/model") == Nothing()
+    assert harness.outcome("/model") is None
     (rows,) = harness.surface.lists
     assert [(row.name, row.about, row.is_current) for row in rows] == [
         ("scripted:play", ("this machine", "tools"), True),
@@ -44,7 +44,7 @@ def test_the_one_that_is_picked_answers_from_then_on_and_the_present_one_changes
     harness.surface.picks = 1
     assert harness.outcome("/model") == Switch(session=None, model="ollama:qwen3:8b")
     harness.surface.picks = 0
-    assert harness.outcome("/model") == Nothing()
+    assert harness.outcome("/model") is None
     assert harness.surface.text == "scripted:play still answers."
     assert harness.models.verified == ["ollama:qwen3:8b"]
 
@@ -60,7 +60,7 @@ def test_a_model_is_named_or_numbered_and_goes_on_in_the_same_session(harness: C
 def test_an_address_is_set_after_a_yes_that_knows_where_notes_go(harness: CommandHarness, is_here: bool) -> None:
     address = f"http://{'127.0.0.1' if is_here else 'example.org'}:8099/v1"
     harness.surface.says_yes = False
-    assert harness.outcome(f"/model {address}") == Nothing()
+    assert harness.outcome(f"/model {address}") is None
     assert harness.models.servers == []
     harness.surface.says_yes = True
     assert harness.outcome(f"/model {address}") == Switch(session=None, model="openai:/srv/qwen.gguf")
@@ -87,7 +87,7 @@ def test_a_part_of_the_name_is_enough_where_one_model_has_it_and_a_path_is_shown
 
 def test_a_model_that_does_not_answer_leaves_the_present_one(harness: CommandHarness) -> None:
     harness.models.problems["ollama:gone"] = ProviderError("Ollama has no model 'gone' (404).", hint="Fetch it.")
-    assert harness.outcome("/model ollama:gone") == Nothing()
+    assert harness.outcome("/model ollama:gone") is None
     assert harness.surface.lines == ["Ollama has no model 'gone' (404). Fetch it.", "scripted:play still answers."]
 
 
