@@ -2,10 +2,14 @@
 
 import re
 import unicodedata
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, reduce
 from heapq import nsmallest
-from itertools import chain, islice
+from itertools import accumulate, chain, compress, islice, repeat
+from operator import and_
+from string import ascii_lowercase
 from typing import Final
 
 from msgspec import Struct
@@ -20,7 +24,11 @@ _MAX_COMPARED: Final = 400
 """Names that are ranked at most. Recently changed notes come first, and are among them."""
 _MIN_EXACT: Final = 5
 """With fewer names that contain the query, names that match loosely are searched too."""
+_PREFERENCE: Final = 1
+"""By how much a note of the current conversation ranks better; never better than an exact name."""
 _MAX_MATCHES: Final = 40
+_MAX_OTHERS: Final = 10
+"""Files and folders that are offered before anything is typed."""
 
 
 def normalize_name(name: str) -> str:
@@ -62,6 +70,7 @@ class NoteNames:
             for number, note in enumerate(self._notes)
             for name in dict.fromkeys((note.title, _file(note.path), *note.aliases))
         )
+        self._names.count_letters()
         self._paths = _Names((without_suffix(note.path), number) for number, note in enumerate(self._notes))
 
     def find(self, typed: str, *, first: Sequence[str] = (), limit: int = _MAX_MATCHES) -> list[NameMatch]:
@@ -78,7 +87,7 @@ class NoteNames:
                 break
             for name, number, name_rank in source.find(query, preferred, min_exact=_MIN_EXACT if is_meant else 0):
                 place = preferred.get(number, len(preferred) + number)
-                rank = (name_rank - (number in preferred), place)
+                rank = (name_rank - (_PREFERENCE if number in preferred else 0), place)
                 if number not in best or rank < best[number][:2]:  # of equal ranks the first: the title
                     best[number] = (*rank, name)
         chosen = nsmallest(limit, best, key=best.__getitem__)
@@ -91,30 +100,127 @@ class NoteNames:
 
 
 class _Names:
-    """Names of numbered notes, in the order in which they are suggested."""
+    """Names of numbered notes, one per line. Every scan over all names is one call that runs in C."""
 
     def __init__(self, names: Iterable[tuple[str, int]]) -> None:
         self._named = list(names)
         self._lines = [normalize_name(name) for name, _ in self._named]
+        self._text = "\n".join((*self._lines, ""))
+        self._starts = [*accumulate((len(line) + 1 for line in self._lines), initial=0)]
+        self._sorted = sorted(range(len(self._lines)), key=self._lines.__getitem__)
+        self._letter_counts: dict[str, bytes] = {}
+        self._having_letters: dict[tuple[str, int], int] = {}
+        self._with_query = self._with_word = self._with_letters = _Narrowed("", None)
 
-    def find(self, query: str, preferred: Container[int], *, min_exact: int) -> list[tuple[str, int, int]]:
+    def count_letters(self) -> None:
+        """Prepare what a loose search needs, while nobody waits for it."""
+        for letter in ascii_lowercase:
+            self._counts_of(letter)
+
+    def find(self, query: str, preferred: Iterable[int], *, min_exact: int) -> list[tuple[str, int, int]]:
         """Names with the numbers of their notes and their ranks.
 
         If fewer than `min_exact` contain the query, names with its words apart or its letters in order match too.
         """
         ranks: dict[int, int] = {}
-        letters, words, lines = _letters_in_order(query), query.split(), self._lines
-        apart = (place for place, line in enumerate(lines) if len(words) > 1 and all(word in line for word in words))
+        letters = _letters_in_order(query)
         for way, enough in (
-            ((place for place, (_, number) in enumerate(self._named) if number in preferred), _MAX_COMPARED),
-            ((place for place, line in enumerate(lines) if line.startswith(query)), _MAX_COMPARED),
-            ((place for place, line in enumerate(lines) if query in line), _MAX_COMPARED),
-            (chain(apart, (place for place, line in enumerate(lines) if letters.match(line))), min_exact),
+            (self._of(preferred), _MAX_COMPARED),
+            (self._starting_with(query), _MAX_COMPARED),
+            (self._containing(query), _MAX_COMPARED),
+            (chain(self._with_words(query), self._with_letters_in_order(query, letters)), min_exact),
         ):
-            for place in islice(way, _MAX_COMPARED) if len(ranks) < enough else ():
-                if (rank := _rank(query, letters, lines[place])) is not None:
-                    ranks[place] = rank
-        return [(*self._named[place], rank) for place, rank in sorted(ranks.items())]
+            if len(ranks) < enough:
+                for line in islice(way, _MAX_COMPARED):
+                    if (rank := _rank(query, letters, self._lines[line])) is not None:
+                        ranks[line] = rank
+        return [(*self._named[line], rank) for line, rank in sorted(ranks.items())]
+
+    def _of(self, numbers: Iterable[int]) -> Iterator[int]:
+        return (line for number in numbers for line in self._lines_of.get(number, ()))
+
+    @cached_property
+    def _lines_of(self) -> dict[int, list[int]]:
+        lines: dict[int, list[int]] = {}
+        for line, (_, number) in enumerate(self._named):
+            lines.setdefault(number, []).append(line)
+        return lines
+
+    def _starting_with(self, query: str) -> list[int]:
+        first = bisect_left(self._sorted, query, key=self._lines.__getitem__)
+        last = bisect_left(self._sorted, query + "\U0010ffff", lo=first, key=self._lines.__getitem__)
+        return nsmallest(_MAX_COMPARED, self._sorted[first:last])
+
+    def _containing(self, query: str) -> Iterator[int]:
+        before = self._with_query.lines_for(query)
+        found: list[int] = []
+        for line in self._scan(query) if before is None else [line for line in before if query in self._lines[line]]:
+            found.append(line)
+            yield line
+        self._with_query = _Narrowed(query, found)
+        if " " not in query:
+            self._with_word = self._with_query
+
+    def _scan(self, text: str) -> Iterator[int]:
+        at = self._text.find(text)
+        while at >= 0:
+            line = bisect_right(self._starts, at) - 1
+            yield line
+            at = self._text.find(text, self._starts[line + 1])
+
+    def _with_words(self, query: str) -> Iterator[int]:
+        """Lines that contain the words in any order; the longest is looked for, which the fewest contain."""
+        words = query.split()
+        if len(words) < 2:
+            return
+        longest = max(words, key=len)
+        before = self._with_word.lines_for(longest)
+        if before is None:
+            before = [*self._scan(longest)]
+            self._with_word = _Narrowed(longest, before)
+        yield from (line for line in before if all(word in self._lines[line] for word in words))
+
+    def _with_letters_in_order(self, query: str, letters: re.Pattern[str]) -> Iterator[int]:
+        before = self._with_letters.lines_for(query)
+        lines = self._with_all_letters(query) if before is None else before
+        found: list[int] = []
+        for line in compress(lines, map(letters.match, map(self._lines.__getitem__, lines))):
+            found.append(line)
+            yield line
+        self._with_letters = _Narrowed(query, found)
+
+    def _with_all_letters(self, query: str) -> Sequence[int]:
+        """The lines that hold each letter of a query as often as the query does."""
+        wanted = Counter(query.replace(" ", ""))
+        marks = reduce(and_, (self._having(letter, min(count, 255)) for letter, count in wanted.items()))
+        return [*compress(range(len(self._lines)), marks.to_bytes(len(self._lines), "big"))]
+
+    def _having(self, letter: str, times: int) -> int:
+        """A byte for each line that says whether the letter stands in it so often, as an integer for fast AND."""
+        if (letter, times) not in self._having_letters:
+            at_least = bytes(times) + b"\1" * (256 - times)
+            marks = self._counts_of(letter).translate(at_least)
+            self._having_letters[letter, times] = int.from_bytes(marks, "big")
+        return self._having_letters[letter, times]
+
+    def _counts_of(self, letter: str) -> bytes:
+        """How often each line holds a letter, up to 255 times."""
+        if letter not in self._letter_counts:
+            counts = map(str.count, self._lines, repeat(letter))
+            longest = max(map(len, self._lines), default=0)
+            self._letter_counts[letter] = bytes(map(min, counts, repeat(255)) if longest > 255 else counts)
+        return self._letter_counts[letter]
+
+
+class _Narrowed(Struct, frozen=True):
+    """All lines that match a query. Those that match what is typed after it are among them."""
+
+    query: str
+    lines: list[int] | None
+
+    def lines_for(self, query: str) -> list[int] | None:
+        """None where any line may match."""
+        return self.lines if self.query and query.startswith(self.query) else None
 
 
 def _letters_in_order(query: str) -> re.Pattern[str]:
@@ -212,7 +318,7 @@ class NameCache:
         """The same among notes, other files and folders; after a folder and a slash, what is in that folder."""
         if inside := self._folders.find(typed):
             return inside
-        notes, others = self.find(typed), self._others.find(typed, limit=_MAX_MATCHES if typed else 10)
+        notes, others = self.find(typed), self._others.find(typed, limit=_MAX_MATCHES if typed else _MAX_OTHERS)
         if not typed:
             return [*notes[: _MAX_MATCHES - len(others)], *others]
         return sorted([*notes, *others], key=lambda match: (match.rank, not is_folder(match.note.path)))[:_MAX_MATCHES]
