@@ -57,13 +57,6 @@ class KnownQuestion(Struct, frozen=True, kw_only=True):
         """Whether this passage is the answer, or a part of it."""
         return any(place.holds(passage.path, passage.text) for place in self.places)
 
-    def is_answered_in_full_by(self, passages: Sequence[ShownPassage]) -> bool:
-        """Whether each part of the answer stands in one of the passages."""
-        return self.answerable and all(
-            any(place.holds(passage.path, passage.text) for place in part for passage in passages)
-            for part in self.parts
-        )
-
 
 class Shown(Struct, frozen=True):
     """What is made of a question: the passages that are shown, and the notes that are called the nearest."""
@@ -91,7 +84,11 @@ class Judged(Struct, frozen=True):
 
     @property
     def any(self) -> bool:
-        return self.asked.is_answered_in_full_by(self.shown.passages)
+        """Each part of the answer stands in one of the passages."""
+        return self.asked.answerable and all(
+            any(place.holds(each.path, each.text) for place in part for each in self.shown.passages)
+            for part in self.asked.parts
+        )
 
     @property
     def wrong(self) -> bool:

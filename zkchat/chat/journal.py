@@ -47,7 +47,6 @@ class Asked(Struct, frozen=True, kw_only=True):
 
     message: ChatMessage
     warnings: tuple[Warned, ...] = ()
-    """What the user should know of how it was stored."""
 
 
 class Journal:
@@ -101,7 +100,6 @@ class Journal:
         )
 
     def begin_answer(self, info: ModelInfo) -> "Draft":
-        """An answer without a word yet."""
         return Draft(self, self.next_message("assistant", provider=info.provider, model=info.id))
 
     def ask(
@@ -122,7 +120,6 @@ class Journal:
         return Asked(message=message, warnings=tuple(filter(None, warnings)))
 
     def ensure_session(self) -> Warned | None:
-        """Make sure that there is a session to write to."""
         try:
             self._open_session()
         except StorageError as error:

@@ -48,8 +48,6 @@ EDGE_TERMS = 50
 """Of a question that is longer than twice as many."""
 MIN_CANDIDATES = 60
 """Messages with the best words of which the best answers are chosen."""
-MIN_READ_SHARE = 0.5
-"""Of the words of a query, those that a text that was read must hold to be found again."""
 MAX_READ = 3
 """Texts that were read, among the messages that a search shows."""
 MAX_CHARACTERS = 4_000
@@ -321,7 +319,7 @@ def read_in(messages: Iterable[ChatMessage], query: str) -> Iterator[tuple[ChatM
         if isinstance(part, FilePart) or (isinstance(part, ToolResultPart) and not part.failed)
     }
     shares = ((message, len(asked.intersection(terms(text))) / len(asked or " ")) for text, message in read.items())
-    return ((message, share) for message, share in shares if share >= MIN_READ_SHARE)
+    return ((message, share) for message, share in shares if share >= 0.5)
 
 
 def _after(entries: Sequence[Entry], sequence: int) -> list[Entry]:
@@ -345,10 +343,13 @@ def _missing(store: SessionStore, session: Session, reached: IndexedUpTo | None)
 
 
 def _said(entries: Sequence[Entry]) -> Iterator[tuple[int, ChatMessage]]:
-    """The messages among these entries that are part of the conversation itself, each with its entry's number."""
+    """The messages among these entries that are part of the conversation itself, each with its entry's number;
+    summaries and compactions only report it."""
     for entry in entries:
-        if isinstance(entry.body, MessageEntry) and was_said(entry.body.message):
-            yield entry.sequence, entry.body.message
+        if isinstance(entry.body, MessageEntry) and entry.body.message.text.strip():
+            message = entry.body.message
+            if not (message.context_type in {"summary", "memory"} or compaction_of(message)):
+                yield entry.sequence, message
 
 
 def _indexed(
@@ -373,9 +374,3 @@ def _indexed(
             features=pack_features(message.text, found, message.name, at),
             vector=vector,
         )
-
-
-def was_said(message: ChatMessage) -> bool:
-    """Whether a message is part of the conversation itself; summaries and compactions only report it."""
-    is_report = message.context_type in {"summary", "memory"} or compaction_of(message)
-    return bool(message.text.strip()) and not is_report

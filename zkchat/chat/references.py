@@ -375,7 +375,6 @@ class StaleNote(Struct, frozen=True, kw_only=True):
     is_sent_again: bool
 
     def prompt_item(self, *, can_read: bool) -> PromptItem:
-        """The prompt item that tells the model of the change."""
         if self.is_sent_again:
             more = "The text that comes with this message is the present one."
         else:

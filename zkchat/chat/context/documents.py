@@ -249,9 +249,6 @@ def _with_documents(message: ChatMessage, words: ChatMessage, room: int, count: 
 MAX_SUMMARIES = 20
 """References that get a summary: nobody reads more of them, and for each a note is read."""
 MAX_SUMMARY_CHARS = 200
-"""Characters of a summary."""
-MIN_WORDS = 3
-"""A paragraph of fewer words, links aside, says nothing by itself."""
 
 _COMMENT = lazy_pattern(r"%%.*?(?:%%|\Z)", re.DOTALL)
 _PARAGRAPH = lazy_pattern(r"(?:^.*\S.*(?:\n|\Z))+", re.MULTILINE)
@@ -296,7 +293,7 @@ def summarize(text: str) -> str:
 
 
 def _says_something(said: str) -> bool:
-    return len(terms(_TAG.sub(" ", said).replace("\0", " "))) >= MIN_WORDS
+    return len(terms(_TAG.sub(" ", said).replace("\0", " "))) >= 3
 
 
 def _first(pieces: Iterable[str]) -> str:

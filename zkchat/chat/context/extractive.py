@@ -22,7 +22,6 @@ from zkchat.notes import closes_fence, opens_fence, sentences
 LEFT_OUT = "[…]"
 OPEN_QUESTIONS = "Open questions"
 MAX_TOPIC = 30
-"""Characters of a topic line."""
 TOPIC_TURNS = 2
 """Turns that make a topic; fewer are told without its line."""
 
@@ -84,24 +83,19 @@ def excerpt(text: str, wanted: frozenset[str]) -> str:
 
 
 def _split_messages(messages: Sequence[ChatMessage], budget: int, count: Count) -> Iterator[_Sentence]:
+    """The statements of messages; of a log or a table that came with one, a few that bear on its question."""
     for turn, message in enumerate(messages):
         day, speaker = f"{message.created_at:%Y-%m-%d}", message.name or message.role
+        split, short = split_question(message.text), ""
+        if split.material:
+            short = condense_text(split.material, max(48, budget // 4), count, question=split.question)
+        parts = ((split.before, 1.0), (MARK.sub("\n\n", short), 0.3), (split.after, 1.0))
         alike: Counter[str] = Counter()
-        for statement, weight in _weighted_statements(message.text, budget, count):
+        for statement, weight in ((each, weight) for part, weight in parts for each in statements(part, budget)):
             shape = _DIGITS.sub("", statement)
             own = weight / (1 + 0.5 * alike[shape])  # those before it differ in numbers only
             alike[shape] += 1
             yield _Sentence(day, speaker, turn, " ".join(statement.split()), own)
-
-
-def _weighted_statements(text: str, budget: int, count: Count) -> Iterator[tuple[str, float]]:
-    """The statements of a message; of a log or a table that came with it, a few that bear on its question."""
-    split, short = split_question(text), ""
-    if split.material:
-        short = condense_text(split.material, max(48, budget // 4), count, question=split.question)
-    for part, weight in ((split.before, 1.0), (MARK.sub("\n\n", short), 0.3), (split.after, 1.0)):
-        for statement in statements(part, budget):
-            yield statement, weight
 
 
 def _parse_summary(earlier: str) -> tuple[list[_Sentence], list[str]]:

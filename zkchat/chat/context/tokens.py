@@ -221,9 +221,6 @@ class RequestSize(NamedTuple):
     features: TokenFeatures
 
 
-_NOTHING = RequestSize(0, {})
-
-
 class Calibration(Struct, frozen=True, kw_only=True):
     """What a model's server counts for what we count, learned from the stored messages.
 
@@ -234,7 +231,7 @@ class Calibration(Struct, frozen=True, kw_only=True):
 
     weights: Mapping[str, float] = field(default_factory=lambda: {_TOKENS: 1.0})
     """Of our tokens, and of each feature."""
-    last: RequestSize = _NOTHING
+    last: RequestSize = RequestSize(0, {})
     reported: int = 0
     """The last request and what the server counted for it."""
     samples: int = 0
@@ -317,7 +314,6 @@ def _measures(counted: RequestSize) -> dict[str, int]:
 
 
 def features_of(text: str) -> TokenFeatures:
-    """The features of one message."""
     found = Counter({MESSAGES: 1, DIGITS: len(_DIGIT.findall(text))})
     found[FOREIGN] = sum(len(line) for line in text.splitlines() if _is_foreign(line))
     if not text.isascii():
@@ -328,19 +324,15 @@ def features_of(text: str) -> TokenFeatures:
 
 
 def sum_features(each: Iterable[TokenFeatures]) -> dict[str, int]:
-    """The features of several messages together."""
-    total: dict[str, int] = {}
+    total = Counter[str]()
     for features in each:
-        for feature, much in features.items():
-            total[feature] = total.get(feature, 0) + much
-    return total
+        total.update(features)
+    return dict(total)
 
 
 def _is_foreign(line: str) -> bool:
     words = _WORD.findall(line.lower())
     english, others = _stop_words()
-    if others.isdisjoint(words):
-        return False
     return sum(map(others.__contains__, words)) > sum(map(english.__contains__, words))
 
 

@@ -95,7 +95,6 @@ class GivenParts:
 
     @property
     def count(self) -> int:
-        """The number of characters that were given."""
         return len(self._text) if self._is_given(0, len(self._text)) else sum(self._marks)
 
     def hold(self, wanted: str) -> bool:

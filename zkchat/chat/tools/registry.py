@@ -188,7 +188,6 @@ def cut(text: str) -> str:
 
 MAX_DIGITS: Final = 20
 MAX_QUOTED_NAMES = 5
-"""Names of one call."""
 
 
 class FunctionTool(Struct, Generic[A], frozen=True, dict=True):
