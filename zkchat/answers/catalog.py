@@ -260,7 +260,6 @@ class _Asked:
 
 
 def _ranked(sizes: Mapping[str, int]) -> list[tuple[str, int]]:
-    """Names with their numbers, the largest first."""
     return sorted(sizes.items(), key=lambda item: (-item[1], item[0]))
 
 

@@ -242,7 +242,6 @@ class _CutText(Struct, frozen=True):
         return 0 <= start < end and end - start <= max_characters(self.text[start:end])
 
     def _characters(self, first: int, last: int) -> tuple[int, int]:
-        """Where these blocks stand in the text."""
         start = self.text.find(self.blocks[first].text)
         end = self.text.find(self.blocks[last].text, max(0, start))
         return start, end + len(self.blocks[last].text) if end >= 0 else -1

@@ -90,7 +90,6 @@ def _reads(read: "Callable[[ProfileFile, _ProfileText], Profile]") -> Callable[[
 
 @_reads
 def parse_agent(file: ProfileFile, source: "_ProfileText") -> Agent:
-    """The agent that a file describes."""
     source.report_unknown(AGENT_KEYS)
     if not AGENT_NAME.fullmatch(file.name):
         raise _ParseError(
@@ -115,7 +114,6 @@ def parse_agent(file: ProfileFile, source: "_ProfileText") -> Agent:
 
 @_reads
 def parse_rule(file: ProfileFile, source: "_ProfileText") -> Rule:
-    """The rule that a file describes."""
     source.report_unknown(("description", "include", "enabled"))
     enabled, written = source.switch("enabled"), source.matter.properties.get("include")
     if enabled and not source.body:

@@ -94,7 +94,6 @@ def changed_paths(changes: ChangeSet) -> tuple[str, ...]:
 
 
 def _without(changes: ChangeSet, paths: frozenset[str]) -> ChangeSet:
-    """The changes without those of some files."""
     moves = tuple(move for move in changes.moves if paths.isdisjoint((move.source, move.target)))
     return replace(changes, moves=moves, writes=tuple(write for write in changes.writes if write.path not in paths))
 

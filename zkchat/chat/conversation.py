@@ -263,7 +263,6 @@ class Conversation:
 
     @property
     def hidden_messages(self) -> frozenset[str]:
-        """The ids of the messages that the model may not see."""
         return self._core.privacy.hidden()
 
     def keep_goal(self, goal: Goal) -> Warned | None:
@@ -355,7 +354,6 @@ class Conversation:
 
     @property
     def is_saved(self) -> bool:
-        """Whether all that was said is on disk."""
         return self._core.journal.is_saved
 
     def save_rest(self) -> Warned | None:

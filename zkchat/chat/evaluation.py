@@ -54,7 +54,6 @@ class KnownQuestion(Struct, frozen=True, kw_only=True):
         return [place for part in self.parts for place in part]
 
     def is_answered_by(self, passage: ShownPassage) -> bool:
-        """Whether this passage is the answer, or a part of it."""
         return any(place.holds(passage.path, passage.text) for place in self.places)
 
 

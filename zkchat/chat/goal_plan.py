@@ -282,7 +282,6 @@ def parse_plan(text: str, most: int) -> Plan:
 
 
 def plan_text(steps: Iterable[str]) -> str:
-    """The steps as a numbered list, one on each line."""
     return "".join(f"{number}. {step}\n" for number, step in enumerate(steps, start=1))
 
 

@@ -331,7 +331,6 @@ class _Work:
         return reviewed.stops
 
     def keep(self, **changes: object) -> Warned | None:
-        """Store the goal as it stands."""
         spent = {
             "tokens": self._before.tokens + self._turns.tokens,
             "seconds": self._before.seconds + self._turns.time.total_seconds(),

@@ -199,7 +199,6 @@ class OwnUse(Struct, frozen=True, kw_only=True):
     """Implements `FactPrivacy` where the user looks at the facts, and no model."""
 
     local: bool = False
-    """Whether new facts are to stay on this machine."""
     library: Library | None = None
 
     def withholds(self) -> bool:
@@ -519,7 +518,6 @@ def _within(texts: Mapping[str, str], left_out: list[LeftOut], tokenizer: Tokeni
 
 
 def _sections(text: str) -> Iterator[tuple[str, str]]:
-    """The sections of a text, each with its heading."""
     flat = flatten(text)
     titles = outline(flat).titles
     starts = [0, *(title.start for title in titles), len(text)]

@@ -245,7 +245,6 @@ def _is_outside(link: Link) -> bool:
 
 
 def _holds(files: Iterable[FilePart], passage: Evidence) -> bool:
-    """Whether a document that goes along holds the passage anyway."""
     if is_folder(passage.relative_path):  # a list of the notes
         return any(file.name.startswith(passage.relative_path) for file in files)
     names = (passage.relative_path, f"{passage.relative_path}#{passage.heading}")

@@ -65,7 +65,6 @@ class Source(Struct, frozen=True):
 
 
 def compare(said: ParsedSentence, source: Source, weights: Weights) -> Comparison:
-    """Compare a statement with a sentence of a note."""
     held = source.sentence.beginnings
     if max(len(said.content), len(source.sentence.content)) > 200:  # longer ones can only be quoted
         return UNRELATED
@@ -199,7 +198,9 @@ class _Alignment:
             found |= self._substitution(place)
         for place in self._framed:
             found |= self._displacement(place)
-        if any(self._counts_more_than_one(place) for place in self._said.single_units):
+        units = (self._matches.get(place, 0) for place in self._said.single_units)
+        before = (self._held.tokens[there - 1] for there in units if there > 0)
+        if any(each.kind == "number" and 1.0 not in each.values for each in before):  # where the statement has "a year"
             found.add("number")
         return found | self._operator_differences()
 
@@ -232,12 +233,6 @@ class _Alignment:
         is_year = _is_year(self._said.tokens[mine])
         there = [self._held.tokens[place] for place in self._held.content]
         return sum(each.kind == "number" and _is_year(each) == is_year for each in there) == 1
-
-    def _counts_more_than_one(self, place: int) -> bool:
-        """Whether the sentence has another number of years where the statement has "a year"."""
-        there = self._matches.get(place, 0)
-        before = self._held.tokens[there - 1]
-        return there > 0 and before.kind == "number" and 1.0 not in before.values
 
     @staticmethod
     def _neighbour(sentence: ParsedSentence, place: int, step: int) -> int:

@@ -42,7 +42,6 @@ ContradictionKind = Literal["number", "negation", "name"]
 class Contradiction(Struct, frozen=True):
     kind: ContradictionKind
     said: str
-    """The sentence of the answer."""
     evidence: Evidence
     """The passage that says otherwise."""
 
@@ -167,7 +166,6 @@ class _Comparison(Struct, frozen=True):
         )
 
     def _is_denied_by(self, claim: Claim, source: _Source) -> bool:
-        """Whether a clause of a passage denies what the answer affirms."""
         held = claim.terms | self.asked if len(claim.terms) < 2 else claim.terms
         relations = frozenset(word for clause in claim.clauses for word in clause.relations)
         return any(
@@ -267,7 +265,6 @@ _CLAUSE: Final = re.compile(r"[^.!?;:,。！？；：，、–—\n]+(?:[.:,]\d+
 
 
 def answer_differently(question: str, one: Evidence, another: Evidence) -> bool:
-    """Whether two passages say different things on a question."""
     language = language_of("\n".join((question, one.text, another.text)))
     if language is None:
         return False

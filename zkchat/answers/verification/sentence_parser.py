@@ -58,7 +58,6 @@ def tokenize(sentence: str) -> tuple[Token, ...]:
 
 
 def tokens_of(text: str) -> tuple[Token, ...]:
-    """The tokens of a plain text."""
     found: list[Token] = []
     clause, end = 0, 0
     for match in _TOKEN.finditer(text):
@@ -79,7 +78,6 @@ def plain(text: str) -> str:
 
 
 def with_number_words(tokens: tuple[Token, ...], numbers: Mapping[str, float]) -> tuple[Token, ...]:
-    """The tokens, with values for numbers in words."""
     return tuple(
         Token("number", each.word, each.word, each.clause, each.start, frozenset({numbers[each.word]}))
         if each.kind == "word" and each.word in numbers

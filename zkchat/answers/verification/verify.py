@@ -47,7 +47,6 @@ from zkchat.notes import (
 MAX_CHARACTERS: Final = 200_000
 """Characters of a text that are looked at."""
 MAX_STATEMENTS: Final = 300
-"""Statements of a text that are checked."""
 _NO_STATEMENT_ENDS: Final = ("?", "？", ":", "：", "؟", "…:")
 _NO_PROSE: Final = ("```", "~~~", "|", "#", "<!--", "%%", "[^")
 _SOURCE: Final = lazy_pattern(r"[—–-]{1,3}\s?!?\[\[")

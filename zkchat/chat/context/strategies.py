@@ -36,7 +36,6 @@ class LiveMessage(Struct, frozen=True, kw_only=True):
     opens_turn: bool = False
     """Whether it is the user's, and so the beginning of a turn."""
     has_tools: bool = False
-    """Whether it is part of a call and its result."""
     pinned: bool = False
     priority: int = 5
 
@@ -54,7 +53,6 @@ class TokenLimits(Struct, frozen=True, kw_only=True):
     """How many tokens there are for the summary and the messages together."""
 
     cap: int
-    """Never more than this."""
     goal: int
     """What a compaction should get down to, so that the next one is not due at once."""
     trigger: int

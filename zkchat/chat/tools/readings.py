@@ -299,7 +299,6 @@ class Readings:
 
 
 def is_from_web(library: Library, path: str) -> bool:
-    """Whether a document is a note that was taken from the web."""
     try:
         return is_note(path) and is_clipping(parse_note(path, library.read(path)).frontmatter)
     except VaultError:

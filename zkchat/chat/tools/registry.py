@@ -32,7 +32,6 @@ def Number(
 
 
 MAX_FOUND: Final = 20
-"""Passages, notes or messages that one call finds."""
 PAGE_CHARS: Final = 8000
 """Characters of a document or a message that one call gives, and of all messages that it finds."""
 

@@ -327,7 +327,6 @@ class ServerAccess(Struct, frozen=True, kw_only=True):
     reviewer: CallReviewer | None = None
     allowed: Sequence[str] = ()
     _reported: set[str] = field(default_factory=set)
-    """Servers that the user was told of."""
 
     def tools(self, privacy: ConversationPrivacy, library: GuardedLibrary) -> Callable[[], Sequence[Tool]]:
         """Makes the tools of the servers as they are connected whenever it is called, for a model that may see this."""
