@@ -188,10 +188,9 @@ class Journal:
         return self.append() if self._unsaved else None
 
     def _keep_in_memory(self, bodies: Sequence[EntryBody], error: StorageError | SessionNotFound) -> Warned | None:
-        places = range(len(self.history.entries) + 1, len(self.history.entries) + len(bodies) + 1)
         self.history.extend(
             Entry(session_id=self.session_id, sequence=place, at=self.now(), body=body)
-            for place, body in zip(places, bodies, strict=True)
+            for place, body in enumerate(bodies, start=len(self.history.entries) + 1)
         )
         self._unsaved += bodies
         return self._not_saved(error)

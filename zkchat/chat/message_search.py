@@ -62,11 +62,6 @@ class RankedMessage(NamedTuple):
     score: float
 
 
-class FoundMessage(NamedTuple):
-    message: IndexedMessage
-    score: float
-
-
 class ConversationSearch:
     """The messages of a vault's sessions. What `learn` and `catch_up` have not seen is not found."""
 
@@ -182,7 +177,7 @@ class ConversationSearch:
 
     def found(
         self, query: str, *, session: str | None = None, limit: int = 10, among: Collection[str] | None = None
-    ) -> list[FoundMessage]:
+    ) -> list[tuple[IndexedMessage, float]]:
         """The same, with what they say."""
         ranked = self.ranked(query, session=session, limit=limit, among=among)
         of_session: dict[str, list[str]] = {}
@@ -192,9 +187,7 @@ class ConversationSearch:
             lambda: [message for each, ids in of_session.items() for message in self._index.messages(each, ids)]
         )
         stored = {(message.session, message.id): message for message in said}
-        return [
-            FoundMessage(stored[key], each.score) for each in ranked if (key := (each.session, each.message)) in stored
-        ]
+        return [(stored[key], each.score) for each in ranked if (key := (each.session, each.message)) in stored]
 
     def search(
         self, query: str, *, session: str | None = None, limit: int = 10, among: Collection[str] | None = None
@@ -202,7 +195,7 @@ class ConversationSearch:
         """The same, as it is shown: each with the words around the match, and those with none of the words last."""
         asked = set(query_terms(query))
         found = self.found(query, session=session, limit=max(limit, MIN_CANDIDATES), among=among)
-        found.sort(key=lambda each: asked.isdisjoint(terms(each.message.text)))
+        found.sort(key=lambda each: asked.isdisjoint(terms(each[0].text)))
         return [_hit(each.session, each, each.time, asked, score) for each, score in found[:limit]]
 
     def look_up(

@@ -213,23 +213,21 @@ class Exchange(Struct):
 
     def empty_answer_warning(self, answer: ChatMessage) -> Warned | None:
         """One sentence on an answer that holds no words, or for which the model lost its tools; None on any other."""
+        found = f"What it found is in this session. {OTHERWISE}"
         if answer.text.strip():
             if not self.lost_tools:
                 return None
-            said, hint = (
-                f"{self.lost_tools}, so it had to answer without tools.",
-                f"It may have missed something. {OTHERWISE}",
-            )
+            said = f"{self.lost_tools}, so it had to answer without tools."
+            hint = f"It may have missed something. {OTHERWISE}"
         elif self.finish and self.finish.reason == "length":
             said, hint = "ran out of room before it answered.", f"Ask for something shorter, or {MORE_ROOM}."
         elif self.calls:
-            said, hint = "kept calling tools and answered nothing.", f"What it found is in this session. {OTHERWISE}"
+            said, hint = "kept calling tools and answered nothing.", found
         elif answer.thinking.strip():
             said = "thought and then answered nothing."
             hint = f"Its thinking is kept: ui.thinking shows it. {OTHERWISE}"
         elif self.rounds:
-            said = "used its tools and then answered nothing."
-            hint = f"What it found is in this session. {OTHERWISE}"
+            said, hint = "used its tools and then answered nothing.", found
         else:
             said, hint = "answered nothing.", OTHERWISE
         return Warned(text=f"{self.core.info.shown} {said}", hint=hint)
