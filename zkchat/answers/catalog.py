@@ -227,15 +227,12 @@ class _Asked:
 
     def described(self, number: int = 2) -> str:
         """`notes`, and which: `notes tagged #book in Projects/`."""
-        words = "note" if number == 1 else "notes"
-        query = self.query
+        words, query = "note" if number == 1 else "notes", self.query
         if query.tags:
             words += f" tagged {_tags(query.tags, 'or' if query.any_tag else 'and')}"
         if query.without_tags:
             words += f" {'but not' if query.tags else 'not tagged'} {_tags(query.without_tags, 'or')}"
-        if self.query.folder is not None:
-            words += f" in {self.folder or self.query.folder}"
-        return words
+        return words if query.folder is None else f"{words} in {self.folder or query.folder}"
 
     def counted(self, number: int) -> str:
         return f"{number:,} {self.described(number)}"

@@ -362,11 +362,10 @@ def answer_about_vault(
     """
     if question.split.material or question.unknown_paths:
         return None
-    targets = [_target(link, references) for link in question.links]
+    targets, names = [_target(link, references) for link in question.links], _LibraryNames(library)
     if not all(targets):
         return None
-    names = _LibraryNames(library)
-    try:
+    with suppress(StorageError, VaultError):
         query = parse_question(_marked(question), targets, names, library.calendar())
         query = query or _parts_query(library, question, targets)
         if query is None:
@@ -374,8 +373,7 @@ def answer_about_vault(
         is_missing = any(each.status == "missing" for each in references)
         path = "" if is_missing else query.note if query.note in targets else names.path_of(query.note or "")
         return _listing(library, query, path or "", most, after)
-    except (StorageError, VaultError):
-        return None
+    return None
 
 
 def _parts_query(library: Library, question: Question, targets: Sequence[str]) -> CatalogQuery | None:

@@ -1,6 +1,7 @@
 """What goes into a request beside the conversation: instructions, rules, notes, tools, memory."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from functools import partial
 from itertools import chain, compress
 
@@ -305,13 +306,12 @@ class RequestPlanner:
         """The notes that changed since the model read them in this conversation."""
         if self._core.info.needs_notes:
             return []  # it reads nothing but the question
-        try:
+        with suppress(StorageError):
             hidden = self._core.privacy.hidden()
             live = [message for message in self._core.history.window.live if message.id not in hidden]
             readings = self._core.readings
             return [*stale_notes(self._core.library, live, user, readings.is_own if readings else lambda *_: False)]
-        except StorageError:
-            return []
+        return []
 
     def can_read(self, agent: Agent) -> bool:
         """Whether the model looks into the vault by itself: it calls tools, and the core ones are in every request."""
@@ -371,10 +371,9 @@ class RequestPlanner:
         return frozenset(full_name(*place) for place in places if place)
 
     def _withheld(self, name: str) -> str:
-        try:
+        with suppress(StorageError):
             return self._core.library.withheld(link_named(name))
-        except StorageError:
-            return ""
+        return ""
 
     def _with_its_reason(self, left: LeftOut) -> LeftOut:
         """What cannot be found may be there, and withheld from this model."""
@@ -389,7 +388,7 @@ class RequestPlanner:
 
     def page(self, budget: int, dropped: Collection[str] = ()) -> Selection:
         """The vault's page with its imports."""
-        try:
+        with suppress(StorageError):
             return project_memory(
                 partial(self._core.library.read, suggests=False),  # most vaults have none, at each turn
                 self._core.tokenizer,
@@ -397,18 +396,16 @@ class RequestPlanner:
                 is_approved=self._core.page_is_approved,
                 dropped=dropped,
             )
-        except StorageError:
-            return Selection()
+        return Selection()
 
     def _facts(self, agent: Agent, question: str, budget: int) -> Selection:
         if not question or self._core.memory is None or self._core.info.needs_notes:
             return Selection()
-        try:
+        with suppress(StorageError):
             return self._core.memory.recall(
                 question, self._core.tokenizer, budget, is_plain=self._core.info.needs_evidence, agent=agent.name
             )
-        except StorageError:
-            return Selection()  # a turn goes on without what is remembered
+        return Selection()  # a turn goes on without what is remembered
 
     def _recalled(self, question: str, budget: int) -> list[PromptItem]:
         """The archived messages that are relevant to a question, in the order in which they were said."""

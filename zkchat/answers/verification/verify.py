@@ -238,9 +238,7 @@ def _quote(units: Sequence[_Unit], first: int, last: int, language: str) -> _Hit
                 return None
         before = after
     start, end = touched[0], touched[-1]
-    if start.block is end.block:
-        return _Hit(start, start.block.text[start.start : end.end], 1.0)
-    return _Hit(start, start.text, 1.0)
+    return _Hit(start, start.block.text[start.start : end.end] if start.block is end.block else start.text, 1.0)
 
 
 def _may_be_cut(unit: _Unit, kept: range, language: str) -> bool:
