@@ -15,9 +15,7 @@ from zkchat.index import Library
 
 SEARCHED: Final = 10
 """Notes of the search among which the right one is looked for."""
-_MARKUP: Final = re.compile(r"[*`|\s]+")
 _LINE: Final = re.compile(r"(?P<indent>\s*)(?:[-*+] +)?(?P<question>\S.*?)\s*=>\s*(?P<answers>.*)")
-_JSON: Final = re.compile(r"\s*\[\s*\{")
 _PLACE: Final = re.compile(r"(?P<link>\[\[[^\[\]]+\]\])?\s*(?:[\"“„](?P<words>[^\"“”]+)[\"“”])?")
 FORMS: Final = """A line is `question => [[Note]]`, `question => "words"`, or `question =>` if no note answers it."""
 
@@ -159,7 +157,7 @@ class Figures(Struct, frozen=True, kw_only=True):
 
 def _plain(text: str) -> str:
     """The text without emphasis, code marks, bars of tables and line breaks, in small letters."""
-    return _MARKUP.sub(" ", text).strip().casefold()
+    return re.sub(r"[*`|\s]+", " ", text).strip().casefold()
 
 
 # Asking.
@@ -213,7 +211,7 @@ def parse_questions(text: str, find: Callable[[str], Sequence[str]]) -> list[Kno
 
     Raises `UsageError` with the line that cannot be used.
     """
-    if _JSON.match(text):
+    if re.match(r"\s*\[\s*\{", text):
         try:
             return json.decode(text, type=list[KnownQuestion])
         except DecodeError as error:

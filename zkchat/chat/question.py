@@ -132,10 +132,8 @@ _ASKING: Final = frozenset(words(" ".join(INTERROGATIVES.values())))
 _AND: Final = lazy_pattern(
     rf"[,;，；]?\s+(?:{'|'.join(CONNECTIVES.split())})\s+|[,，；;](?=\s|[^\s\d])|[?？]\s*(?=\S)", re.IGNORECASE
 )
-_END: Final = lazy_pattern(r"[.?!]\s+(?=\S)")
 _GREETING: Final = lazy_pattern(r"\A\W*\w+[,!…]+\s*")
 """A word before a question: "Moin, wie oft …"."""
-_WHOLE: Final = lazy_pattern(r"\d|[.!。！]\s*\Z")
 _CHANGES: Final = frozenset(words(CHANGES))
 _WISHES: Final = _CHANGES.union(words(ABOUT_THE_ANSWER), *map(words, REQUESTS.values())) - OWN
 _FOR_A_FIGURE: Final = FOR_A_TIME + FOR_A_NUMBER
@@ -171,7 +169,7 @@ def _sentences(text: str) -> Iterator[str]:
     """Those of a message, in which many people write no capitals: "vet is Dr Novak now. when are peas sown?"."""
     for each in sentences(text):
         start = 0
-        for end in _END.finditer(each):
+        for end in re.finditer(r"[.?!]\s+(?=\S)", each):
             if each[end.start()] in "?!" or _asks_early(each[end.end() :], 1) or REQUEST.match(each[end.end() :]):
                 yield each[start : end.end()].strip()
                 start = end.end()
@@ -360,7 +358,7 @@ class Question(Struct, frozen=True, kw_only=True):
     @property
     def tells(self) -> bool:
         """Whether it only tells something: "The code is 7719." """
-        is_whole = bool(_WHOLE.search(self.prose))  # and no words to search for
+        is_whole = bool(re.search(r"\d|[.!。！]\s*\Z", self.prose))  # and no words to search for
         return not self.asks or (is_whole and _tells(self.prose) and not _asks_early(self.prose, 2))
 
     @property

@@ -55,7 +55,6 @@ _EMPHASIZED: Final = lazy_pattern(r"(\*\*|__)[^*_]+\1:?")
 """A line that is a heading in all but name."""
 _CLOSING: Final = " \t\n\"'”’»)]*_」』）"
 _QUOTE_MARKS: Final = "> \t\n"
-_LETTER: Final = lazy_pattern(r"\w")
 _LINE_ENDS: Final = dict.fromkeys(map(ord, "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"), "\n")
 """What else ends a line."""
 
@@ -98,7 +97,7 @@ def _states_something(sentence: str) -> bool:
     if text.startswith(_NO_PROSE) or _EMPHASIZED.fullmatch(text) or _SOURCE.match(text):
         return False
     bare = text.rstrip(_CLOSING)
-    if bare.endswith(_NO_STATEMENT_ENDS) or not _LETTER.search(bare):
+    if bare.endswith(_NO_STATEMENT_ENDS) or not re.search(r"\w", bare):
         return False
     beginning = text[:2_000]
     spoken = terms_words(beginning)
@@ -129,7 +128,6 @@ _MAX_QUERY: Final = 600
 """Characters of a statement that are searched for."""
 _NO_QUERY: Final = str.maketrans(dict.fromkeys('":#-*_`[]()|<>', " "))
 """What means something in a query."""
-_SEMICOLON: Final = lazy_pattern(r"[;；]")
 _SUFFIX: Final = "|".join(map(re.escape, NOTE_SUFFIXES))
 _NOTE: Final = rf"(?:!?\[\[[^\[\]\n]{{1,300}}\]\]|[^()\[\]\n,;]{{1,200}}(?:{_SUFFIX})(?::\d{{1,9}}(?:[-–]\d{{1,9}})?)?)"
 _NOTES: Final = rf"(?:{any_of('whose_notes')})\s+(?:{any_of('notes')})"
@@ -180,7 +178,7 @@ class _Unit(Struct, eq=False):
         """The sentence, or, `divided`, its parts between semicolons, each under those before it."""
         key = language, divided
         if key not in self._sources:
-            parts = [part for part in _SEMICOLON.split(self.text) if part.strip()] if divided else [self.text]
+            parts = [part for part in re.split(r"[;；]", self.text) if part.strip()] if divided else [self.text]
             frames = [tokenize(" ".join(parts[:number])) for number in range(len(parts))]
             self._sources[key] = [
                 Source(parse_sentence(part, language), (*self.frame, *before))

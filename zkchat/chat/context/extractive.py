@@ -1,5 +1,6 @@
 """Extractive summaries, without a model: the sentences that cover most of what was said, in the fewest words. Pure."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
@@ -25,10 +26,7 @@ MAX_TOPIC = 30
 TOPIC_TURNS = 2
 """Turns that make a topic; fewer are told without its line."""
 
-_DIGITS = lazy_pattern(r"\d+")
-_DAY = lazy_pattern(r"\d{4}-\d\d-\d\d")
 _LINE = lazy_pattern(r"(?:[-*+]\s+)?(?:(?P<speaker>[^\s:\[][^:\n\[]{0,30}):\s)?(?P<text>.*)")
-_HEADING: Final = lazy_pattern(r"\s{0,3}#{1,6}\s+(.*?)\s*#*\s*$")
 _ENDS: Final = (".", "!", "?", "…", "。", "！", "？", "｡", "।", ":", "：", ";", "；", ",", "，")
 
 
@@ -92,7 +90,7 @@ def _split_messages(messages: Sequence[ChatMessage], budget: int, count: Count) 
         parts = ((split.before, 1.0), (MARK.sub("\n\n", short), 0.3), (split.after, 1.0))
         alike: Counter[str] = Counter()
         for statement, weight in ((each, weight) for part, weight in parts for each in statements(part, budget)):
-            shape = _DIGITS.sub("", statement)
+            shape = re.sub(r"\d+", "", statement)
             own = weight / (1 + 0.5 * alike[shape])  # those before it differ in numbers only
             alike[shape] += 1
             yield _Sentence(day, speaker, turn, " ".join(statement.split()), own)
@@ -105,7 +103,7 @@ def _parse_summary(earlier: str) -> tuple[list[_Sentence], list[str]]:
     questions: list[str] = []
     for place, line in enumerate(filter(None, map(str.strip, earlier.splitlines()))):
         title = line.strip("#*: ")
-        if _DAY.fullmatch(title):
+        if re.fullmatch(r"\d{4}-\d\d-\d\d", title):
             day, topic, is_open = title, "", False
         elif line.startswith("#") or title == OPEN_QUESTIONS:
             topic, is_open = "", title.casefold() == OPEN_QUESTIONS.casefold()
@@ -256,7 +254,7 @@ def _units(text: str) -> Iterator[str]:
     prose: list[str] = []
     fence = ""
     for line in text.splitlines():
-        heading = _HEADING.match(line)
+        heading = re.match(r"\s{0,3}#{1,6}\s+(.*?)\s*#*\s*$", line)
         if fence or opens_fence(line) or heading:
             yield from sentences("\n".join(prose))
             prose.clear()
