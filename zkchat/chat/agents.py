@@ -430,10 +430,7 @@ def build_profiles(found: Iterable[ProfileFile]) -> Profiles:
 
 
 def _sharing(agent: Agent, agents: Mapping[str, Agent]) -> Agent:
-    """The agent with the settings, rules, notes and tools of the one whose context it shares; its own count first.
-
-    That one may be switched off, and what it shares itself is not passed on.
-    """
+    """The agent with the settings, rules, notes and tools of the one whose context it shares; its own count first."""
     if SHARED not in agent.context:
         return agent
     other = agents.get(str(agent.context[SHARED]).casefold(), agent)

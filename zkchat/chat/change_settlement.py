@@ -76,10 +76,7 @@ class ProposedChanges(Protocol):
 
 
 def outcome_items(history: History, user: ChatMessage, hidden: frozenset[str]) -> Iterator[PromptItem]:
-    """What a request for this question says of the changes that were proposed in the turn before it.
-
-    Of messages that are `hidden` from the model, by their ids, it says nothing.
-    """
+    """What a request for this question says of the changes that were proposed in the turn before it."""
     before = history.messages.get(user.parent_id or "")
     shown = [message.id for message in turn_of(before, history.messages) if message.id not in hidden] if before else []
     for entry in chain.from_iterable(history.changes.get(id_, ()) for id_ in shown):

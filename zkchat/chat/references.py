@@ -398,10 +398,7 @@ class StaleNote(Struct, frozen=True, kw_only=True):
 def stale_notes(
     library: Library, live: Iterable[ChatMessage], user: ChatMessage, is_own: Callable[[str, str], bool]
 ) -> Iterator[StaleNote]:
-    """The notes that the live messages quote and that differ now, for a new message of the user.
-
-    `is_own` tells whether the text of a note with a digest is one that the model made itself.
-    """
+    """The notes that the live messages quote and that differ now, for a new message of the user."""
     before = last_readings(read_in(message) for message in live if message.id != user.id)
     sent = read_in(user)
     for name, known in last_readings([before, sent]).items():

@@ -379,10 +379,7 @@ _MEMORY, _RECALLED, _RELEVANT = 1, 2, 3
 
 
 def rank_of(each: PromptItem) -> int:
-    """What may be left out of a request that is too full: the highest rank first, and never 0.
-
-    The highest have rules, notes and tools that the message calls for.
-    """
+    """What may be left out of a request that is too full: the highest rank first, and never 0."""
     item = each.item
     if item.type in _GIVING_WAY:
         return _MEMORY

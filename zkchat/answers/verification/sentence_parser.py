@@ -69,10 +69,7 @@ def tokens_of(text: str) -> tuple[Token, ...]:
 
 
 def plain(text: str) -> str:
-    """A text without Markdown's links, footnotes and tags, contractions written out.
-
-    Other marks are between words and count for nothing.
-    """
+    """A text without Markdown's links, footnotes and tags, contractions written out."""
     shown = _NO_TEXT.sub(" ", _LINK.sub(lambda match: match[1] or match[2] or "", text))
     return _CONTRACTION.sub(lambda match: f"{_CONTRACTED.get(match[1].lower(), match[1])} not", shown)
 

@@ -37,10 +37,7 @@ class SplitMessage(Struct, frozen=True, kw_only=True):
 
 
 def split_question(text: str, *, least: int = MIN_MATERIAL) -> SplitMessage:
-    """The typed question of a long message, its first and last paragraph where they are short, and the material.
-
-    A message without so much material, or a single paragraph of a length that people type, is all question.
-    """
+    """The typed question of a long message, its first and last paragraph where they are short, and the material."""
     if len(text) < least:
         return SplitMessage(before=text)
     split = _split(text)

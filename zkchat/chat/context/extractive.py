@@ -232,11 +232,7 @@ def _cost_of(questions: Sequence[str], count: Count) -> int:
 
 
 def statements(text: str, budget: int) -> Iterator[str]:
-    """The statements of a text in order, cut so that several of them fit into so many tokens.
-
-    Sentences, list items, table rows and headings; of what has no sentence ends its lines, and of long lines their
-    clauses.
-    """
+    """The statements of a text in order, cut so that several of them fit into so many tokens."""
     # Where letters are written without spaces, it is a third.
     limit = min(240, max(120, 2 * budget))
     for unit in _units(text):
