@@ -31,14 +31,13 @@ from zkchat.notes import Lines, blocks, flatten, frontmatter_of, plain
 
 MAX_LISTED_IN_BRIEF: Final = 30
 """Lines of one list."""
-_MAX_LINE: Final = 300
 
 
 def report_section(title: str, lines: Iterable[str], total: int = 0) -> str:
     """A list below its title, each item on one line; nothing where there is none."""
     every = [" ".join(line.split()) for line in lines]
     more = max(total, len(every)) - len(every[:MAX_LISTED_IN_BRIEF])
-    shown = [f"- {shorten(line, _MAX_LINE)}" for line in every[:MAX_LISTED_IN_BRIEF]]
+    shown = [f"- {shorten(line, 300)}" for line in every[:MAX_LISTED_IN_BRIEF]]
     return "\n".join([f"{title}:", *shown, *([f"- and {more:,} more"] if more else [])]) if every else ""
 
 
@@ -74,13 +73,6 @@ SHORT: Final = 5
 """Items of each list on a screen."""
 LONG: Final = 100
 """And for scripts."""
-_MAX_READ: Final = 40
-"""Changed notes that are looked through for names of others."""
-_MAX_MENTIONS: Final = 500
-_MAX_TEXT: Final = 200_000
-"""Characters of a note that are looked through."""
-_MAX_OPENING: Final = 8_000
-_MAX_BEGINNING: Final = 160
 
 
 def make_brief(
@@ -131,7 +123,7 @@ def make_brief(
         past=FirstOf([replace(each, beginning=_beginning(library, each.path)) for each in before.items], before.total),
         past_day=past_day,
         orphans=first_titled(library, [note for note in notes if note.path in alone], most),
-        mentions=_mentions(library, rows, changed[:_MAX_READ], most) if unlinked else FirstOf(),
+        mentions=_mentions(library, rows, changed[:40], most) if unlinked else FirstOf(),
     )
 
 
@@ -158,9 +150,9 @@ def _past(dates: Mapping[str, NoteDates], today: date) -> tuple[PastDay, list[Br
 def _beginning(library: Library, path: str) -> str:
     """The first sentence of a note; empty where it says nothing, or is gone."""
     text = _text(library, path)
-    said = (block for block in blocks(text[frontmatter_of(text).end :][:_MAX_OPENING]) if not block.is_pointer)
+    said = (block for block in blocks(text[frontmatter_of(text).end :][:8_000]) if not block.is_pointer)
     first = next((block.sentences[0].text if block.sentences else block.text for block in said), "")
-    return shorten(plain(first), _MAX_BEGINNING, whole_words=True)
+    return shorten(plain(first), 160, whole_words=True)
 
 
 def _mentions(
@@ -173,7 +165,7 @@ def _mentions(
     names = NoteNames(named, lambda names: common_names(names, library))
     linked = {*library.edges(texts)}
     found = (each for path, text in texts.items() for each in _mentions_in(path, text, names))
-    unlinked = [*islice((each for each in found if (each.path, each.target) not in linked), _MAX_MENTIONS)]
+    unlinked = [*islice((each for each in found if (each.path, each.target) not in linked), 500)]
     nameable = {*library.confirmed({each.target for each in unlinked})}
     return first_confirmed(library, [each for each in unlinked if each.target in nameable], most)
 
@@ -188,6 +180,6 @@ def _mentions_in(path: str, text: str, names: NoteNames) -> Iterator[UnlinkedMen
 def _text(library: Library, path: str) -> str:
     """What a note says, without comments; empty where it is gone."""
     try:
-        return library.section(path)[:_MAX_TEXT]
+        return library.section(path)[:200_000]
     except VaultError:
         return ""

@@ -30,19 +30,13 @@ from zkchat.core import (
 from zkchat.index import Library, changed_last, graph, notes_by_day, tag_counts, terms
 from zkchat.notes import Folders, describe_period, folders_of, frontmatter_of, name_key
 
-_DEFAULT_RANKED: Final = 5
-"""Notes that are listed as the newest or longest, where no number is asked for."""
 _OVERVIEW_ITEMS: Final = 6
 _LINKS_SHOWN: Final = 3
 """Broken links of one note that are named."""
-_MAX_TAGS: Final = 40
-"""Tags that are named, one after the other."""
 
 
-_DAYS_SOON: Final = 7
 _MOST_HOLDING: Final = 200
 """Notes with certain words that are looked for."""
-_MAX_CHARACTER_BYTES: Final = 4
 _ORIGINS: Final[Mapping[DateOrigin, str]] = {
     "name": "names",
     "frontmatter": "properties",
@@ -181,7 +175,7 @@ class _Asked:
         sign = -1 if longest else 1
         for path in sorted(paths, key=lambda path: (sign * self.stamps[path][0], path)):
             bytes_ = self.stamps[path][0]
-            nearest = bytes_ if longest else bytes_ // _MAX_CHARACTER_BYTES
+            nearest = bytes_ if longest else bytes_ // 4
             if len(found) == limit and sign * nearest > found[-1][0]:
                 break
             with suppress(VaultError):
@@ -228,20 +222,17 @@ class _Asked:
 
     @property
     def limit(self) -> int:
-        default = _DEFAULT_RANKED if self.most == MAX_LISTED else self.most
+        default = 5 if self.most == MAX_LISTED else self.most
         return min(self.query.limit or default, MAX_ASKED)
 
     def described(self, number: int = 2) -> str:
         """`notes`, and which: `notes tagged #book in Projects/`."""
-        words = "note" if number == 1 else "notes"
-        query = self.query
+        words, query = "note" if number == 1 else "notes", self.query
         if query.tags:
             words += f" tagged {_tags(query.tags, 'or' if query.any_tag else 'and')}"
         if query.without_tags:
             words += f" {'but not' if query.tags else 'not tagged'} {_tags(query.without_tags, 'or')}"
-        if self.query.folder is not None:
-            words += f" in {self.folder or self.query.folder}"
-        return words
+        return words if query.folder is None else f"{words} in {self.folder or query.folder}"
 
     def counted(self, number: int) -> str:
         return f"{number:,} {self.described(number)}"
@@ -266,7 +257,6 @@ class _Asked:
 
 
 def _ranked(sizes: Mapping[str, int]) -> list[tuple[str, int]]:
-    """Names with their numbers, the largest first."""
     return sorted(sizes.items(), key=lambda item: (-item[1], item[0]))
 
 
@@ -274,6 +264,8 @@ def answer_query(
     library: Library, query: CatalogQuery, path: str, calendar: Calendar, *, most: int = MAX_LISTED
 ) -> CatalogAnswer:
     """The answer to a query with at most so many rows; `path` is the note that it names, if any."""
+    if query.note and not path and query.kind in {"links", "dates", "tasks"}:
+        return CatalogAnswer(heading=f"There is no note “{query.note}”.")
     return _ANSWERS[query.kind](_Asked(library, query, path, calendar, most))
 
 
@@ -403,8 +395,6 @@ def _tell_note(asked: _Asked) -> CatalogAnswer:
 
 
 def _list_links(asked: _Asked) -> CatalogAnswer:
-    if not asked.path:
-        return CatalogAnswer(heading=f"There is no note “{asked.query.note}”.")
     found = graph.links(asked.library, asked.path)
     inner = [each.found.path for each in found if isinstance(each.found, Resolved | Ambiguous)]
     targets = Counter(path for path in inner if path != asked.path)
@@ -419,8 +409,6 @@ def _list_links(asked: _Asked) -> CatalogAnswer:
 
 def _tell_dates(asked: _Asked) -> CatalogAnswer:
     """When a note was written and last changed, and by what that is known."""
-    if not asked.path:
-        return CatalogAnswer(heading=f"There is no note “{asked.query.note}”.")
     dates = asked.dates_of(asked.path)
     told = [("last changed", "last", dates.changed)]
     if dates.written.is_told:
@@ -473,7 +461,7 @@ def _list_tags(asked: _Asked) -> CatalogAnswer:
     if not tags:
         return CatalogAnswer(heading="No note has a tag.")
     heading = f"{counted(len(tags), 'tag')}, each with its number of notes:"
-    shown = [f"#{tag} ({number:,})" for tag, number in tags[:_MAX_TAGS]]
+    shown = [f"#{tag} ({number:,})" for tag, number in tags[:40]]  # tags that are named, one after the other
     return CatalogAnswer(heading=heading, rows=(Row(details=", ".join(shown)),), more=len(tags) - len(shown))
 
 
@@ -518,8 +506,6 @@ def _totals(asked: _Asked) -> str:
 def _list_tasks(asked: _Asked) -> CatalogAnswer:
     """Tasks with a date by it, the earliest first, those without one after them; of all notes, or of one."""
     query, path, library = asked.query, asked.path, asked.library
-    if query.note and not path:
-        return CatalogAnswer(heading=f"There is no note “{query.note}”.")
     today = asked.calendar.today
     tasks = [task for task in all_tasks(library) if path in {"", task.path} and not (task.start and task.start > today)]
     if wanted := {*terms(query.words)}:
@@ -530,7 +516,7 @@ def _list_tasks(asked: _Asked) -> CatalogAnswer:
     elif query.tasks == "open" and query.period is None:
         found, what = tasks, "open"
     else:
-        period = query.period or DayRange(today, today + timedelta(days=_DAYS_SOON + 1))
+        period = query.period or DayRange(today, today + timedelta(days=8))
         found = [task for task in tasks if task.day and task.day in period]
         what = f"due {describe_period(query.period, asked.calendar) if query.period else 'in the next days'}"
     others = len({*overdue} - {*found})

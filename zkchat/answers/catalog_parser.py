@@ -168,7 +168,6 @@ class CatalogQuery(Struct, frozen=True, kw_only=True):
 
 MAX_CHARACTERS: Final = 160
 """Of a question; what is longer tells a story."""
-_MAX_NAME_CHARACTERS: Final = 60
 _ORDERS: Final[tuple[Order, ...]] = ("newest", "oldest", "longest", "shortest")
 _CHANGES: Final = frozenset({"changed", "written", "new", "recent"})
 _ANY: Final = frozenset({"note", "vault", "count"})
@@ -186,47 +185,27 @@ _WITHOUT_NAME: Final[tuple[tuple[QueryKind, str, frozenset[str]], ...]] = (
 
 
 _OF_LINKS: Final = ("linkto", "backlink", "outlink", "linked", "orphan", "unlinked")
-_LINK_WORDS: Final = _ANY | {
-    "linkto",
-    "mention",
-    "occur",
-    "backlink",
-    "outlink",
-    "linked",
-    "whereto",
-    "whereis",
-    "link",
-    "single",
-    "page",
-    "about",
-    "topic",
-    "on",
-}
+_LINKS_OF_ONE: Final = ("linkto", "backlink", "outlink", "linked", "whereto")
+NOTE_WORDS: Final = frozenset({"note", "single", "page"})
+_LINK_WORDS: Final = _ANY | NOTE_WORDS | {*_LINKS_OF_ONE, "mention", "occur", "whereis", "link", "about", "topic", "on"}
 _NOTE_WORDS: Final = (
     _ANY | _CHANGES | {*_ORDERS, "page", "define", "tag", "tagged", "folder", "infolder", "period", "number", "single"}
 )
 _SILENT: Final = frozenset({"ask", "list", "or"})
-NOTE_WORDS: Final = frozenset({"note", "single", "page"})
 VAULT_WORDS: Final = NOTE_WORDS | {"tag", "tags", "tagged", "untagged", "folder", "infolder"} | {*_OF_LINKS}
 _HOLDING_WORDS: Final = frozenset({"occur", "appear", "where", "note", "vault", "count", *_SILENT})
-_MAX_WORDS_HELD: Final = 5
 _DATE_WORDS: Final = _CHANGES | {"when", "newest", "note", "single", "link", "about", "topic", "on"}
 _SIGNS: Final = " \t?!.,;:…。？！，¿¡\"'“”„‘’«»「」『』"
-_MAX_FOLDER_TOKENS: Final = 4
-_MIN_ASKING: Final = 3
-"""Words of a question for what a folder or tag is named after: a name alone, or after "my", is a topic."""
 
 
 _TASK_WORDS: Final = frozenset(
     {"task", "overdue", "due", "open", "todo", "remaining", "doing", "period", "count", "ask", "define", "list", "on"}
 )
 _OF_A_NOTE: Final = frozenset({"within", "link", "single", "topic"})
-_MAX_TASK_WORDS: Final = 3
-"""Of a name, or a thing, that the tasks are asked for."""
 _TASK_TIMES: Final[tuple[TaskTime, ...]] = ("overdue", "due", "open")
 
 
-_OF_ONE_NOTE: Final = ("linkto", "backlink", "outlink", "linked", "whereto", "task")
+_OF_ONE_NOTE: Final = (*_LINKS_OF_ONE, "task")
 """What is asked of a note that is named without a link; its dates only where the word "note" stands there, too."""
 
 
@@ -239,13 +218,11 @@ class Names(Protocol):
 
     def note_like(self, words: str) -> str:
         """The note in whose title these words stand, or whose title they hold; empty where there is none."""
-        ...
 
     def is_tag(self, name: str) -> bool: ...
 
     def tag_for(self, plural: str) -> str:
         """The tag that a word is another form of: `recipe` for "recipes"; empty where there is none."""
-        ...
 
 
 class _Phrase(Struct, frozen=True, kw_only=True):
@@ -331,7 +308,7 @@ def _named_notes(text: str, tokens: Sequence[Token], names: Names) -> Iterator[t
     places = ((first, end) for first, end in itertools.product(firsts, ends) if first < end)
     for first, end in sorted(places, key=lambda place: place[0] - place[1]):
         name = text[tokens[first].start : tokens[end - 1].end].strip(_SIGNS)
-        if len(name) <= _MAX_NAME_CHARACTERS and names.is_note(name):
+        if len(name) <= 60 and names.is_note(name):
             yield tokens[first].start, tokens[end - 1].end, name
     if unknown and any(token.meaning in {"single", "linkto", "backlink"} for token in tokens):
         start, stop = tokens[unknown[0]].start, tokens[unknown[-1]].end
@@ -378,7 +355,7 @@ def _words_held(text: str, phrase: _Phrase) -> str:
     asks = {word for word in _HOLDING_WORDS for token in others if token.may_mean(word)}
     is_asked = ("occur" in asks and asks & {"note", "where"}) or {"appear", "note"} <= asks
     is_all = all(any(token.may_mean(word) for word in _HOLDING_WORDS) for token in others)
-    return words if is_asked and is_all and len(words.split()) <= _MAX_WORDS_HELD else ""
+    return words if is_asked and is_all and len(words.split()) <= 5 else ""
 
 
 def _apart(text: str, tokens: Sequence[Token]) -> tuple[str, list[Token]]:
@@ -505,7 +482,7 @@ def _folder_places(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, int]
     """Where the name of a folder may stand beside a token, the longest first."""
     token = tokens[at]
     if fold(token.text) in _inside() or token.meaning in {"infolder", "folder"}:
-        for end in range(min(len(tokens), at + 1 + _MAX_FOLDER_TOKENS), at + 1, -1):
+        for end in range(min(len(tokens), at + 5), at + 1, -1):
             yield at + 1, end
     if token.meaning == "folder" and at:
         yield at - 1, at
@@ -520,7 +497,7 @@ def _with_counted_folder(text: str, phrase: _Phrase, names: Names) -> _Phrase:
         return phrase
     is_list = phrase.has("count") or (phrase.has("list") and phrase.may_have("own"))
     has_note = at + 1 < len(tokens) and tokens[at + 1].meaning == "note"
-    if (phrase.has("define") and not phrase.may_have("own")) or len(text.split()) < _MIN_ASKING:
+    if (phrase.has("define") and not phrase.may_have("own")) or len(text.split()) < 3:  # a name alone is a topic
         return phrase
     if phrase.has("note") and not (is_list and has_note):
         return phrase
@@ -644,7 +621,7 @@ def _parse_tasks_with_words(plain: str, calendar: Calendar) -> CatalogQuery | No
         if not words or find_period(plain, language, calendar):
             continue
         says_which = all(any(token.may_mean(word) for token in others) for word in ("task", "open"))
-        is_short = says_which and len(words.split()) <= _MAX_TASK_WORDS
+        is_short = says_which and len(words.split()) <= 3  # of a name, or a thing, that the tasks are asked for
         if is_short and (query := _task_query(others, None, (), _TASK_WORDS | _OF_A_NOTE)):
             return replace(query, words=words)
     return None

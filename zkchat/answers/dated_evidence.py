@@ -51,11 +51,6 @@ from zkchat.notes import (
 
 FEW_NOTES: Final = 10
 """Notes of a time that are shown although none of them answers."""
-MAX_SEARCHED_FOR: Final = 50
-"""Words of a question that are told to have been looked for."""
-MAX_SAMPLED: Final = 40
-"""Notes by which the language of all is told."""
-SAMPLED_CHARACTERS: Final = 2_000
 
 
 def find_evidence(
@@ -88,7 +83,7 @@ def find_evidence(
     told = [f"“{word}” was read as “{used[known]}”." for word, known in new.items()]
     remarks = [*told, unknown_times(question, calendar), found.remark]
     if not found.evidence and topic_terms(question):
-        found = replace(found, searched_for=tuple(islice(dict.fromkeys(topic_of(question).split()), MAX_SEARCHED_FOR)))
+        found = replace(found, searched_for=tuple(islice(dict.fromkeys(topic_of(question).split()), 50)))
         remarks.append("" if found.remark else _other_language(library, question))
     return replace(found, remark=" ".join(filter(None, remarks)))
 
@@ -98,9 +93,9 @@ def _other_language(library: Library, question: str) -> str:
     asked = language_of(question)
     paths = [each.path for each in library.notes()] if asked else []
     spoken = Counter[str]()
-    for path in library.open_among(paths[:: 1 + len(paths) // MAX_SAMPLED]):
+    for path in library.open_among(paths[:: 1 + len(paths) // 40]):  # notes by which the language of all is told
         with suppress(VaultError):  # it is gone, or cannot be read
-            spoken.update(filter(None, [detect_language(library.section(path)[:SAMPLED_CHARACTERS])]))
+            spoken.update(filter(None, [detect_language(library.section(path)[:2_000])]))
     if not asked or not spoken:
         return ""
     main, notes = spoken.most_common(1)[0]

@@ -28,8 +28,6 @@ from zkchat.notes import day_of_headings, plus, sentences
 
 MIN_SHARE_OF_OLDER: Final = 0.35
 """The score of a newer passage, as a share of that of an older one, from which it may come first."""
-MAX_COMPARED: Final = 6
-"""Passages that are compared with each other."""
 MIN_SENTENCE_SHARE: Final = 0.5
 """Sentences of a passage are compared that hold so much of what the one that holds most of the question does."""
 _MIN_FILE_GAP: Final = timedelta(days=1)
@@ -43,8 +41,6 @@ MIN_SHARE_OF_COVERAGE = 0.85
 """What the newest must meet of what the best meets of the question."""
 _WINDOWS = (30, 120, 480)
 """Days in which the newest are looked for, one stretch after the other."""
-_MAX_CHARACTERS: Final = 20_000
-"""Characters of a note in which names are looked for."""
 
 
 class DatedPassage(NamedTuple):
@@ -81,7 +77,7 @@ def date_of(dates: NoteDates | None, headings: Sequence[str]) -> NoteDate | None
 
 def chronology(question: str, passages: Sequence[DatedPassage]) -> Chronology:
     """Put newer passages before older ones that say otherwise, where both are about as good, and all else as it is."""
-    first = passages[:MAX_COMPARED]
+    first = passages[:6]
     said = [replace(each.said, text=_on_topic(question, each.said.text)) for each in first]
     newer_than: dict[int, list[int]] = {}
     for newer, mine in enumerate(first):
@@ -93,7 +89,8 @@ def chronology(question: str, passages: Sequence[DatedPassage]) -> Chronology:
                 newer_than.setdefault(newer, []).append(older)
     order = [*range(len(passages))]
     outdated: dict[int, int] = {}
-    for newer in sorted(newer_than, key=lambda number: _day_of(first[number])):
+    days = {number: each.date.day for number, each in enumerate(first) if each.date}
+    for newer in sorted(newer_than, key=days.__getitem__):
         beaten = [
             older
             for older in newer_than[newer]
@@ -119,10 +116,6 @@ def is_newer(mine: NoteDate | None, theirs: NoteDate | None) -> bool:
 def are_worth_showing(dates: Sequence[NoteDate | None]) -> bool:
     """Whether the dates of passages help to read them: two that are written down differ."""
     return len({each.day for each in dates if each and each.origin in _WRITTEN_DOWN}) > 1
-
-
-def _day_of(passage: DatedPassage) -> date:
-    return passage.date.day if passage.date else date.min
 
 
 def _on_topic(question: str, text: str) -> str:
@@ -286,6 +279,6 @@ def _text_of(library: Library, ranked: RankedBlock, texts: dict[str, str]) -> st
     if path not in texts:
         said = passage.text
         with suppress(VaultError):  # it is gone, or cannot be read
-            said = library.read(path)[:_MAX_CHARACTERS]
+            said = library.read(path)[:20_000]
         texts[path] = f"{folders}\n{passage.title}\n{said}"
     return texts[path]

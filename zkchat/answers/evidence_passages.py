@@ -41,12 +41,6 @@ from zkchat.notes import Block, Order, blocks, day_of_headings, frontmatter_of, 
 
 SEARCHED_PASSAGES = 24
 """Of all notes, or of a long one that is linked."""
-NEAREST_PASSAGES = 10
-"""Those that a model finds nearest, whatever their words."""
-WHOLE_NOTES = 5
-"""Notes, the best first, of which all sections are looked at."""
-MAX_WHOLE_NOTE = 10_000
-"""Characters of such a note."""
 
 
 class Earlier(Struct, frozen=True):
@@ -115,7 +109,7 @@ def search_passages(library: Library, topic: str, scope: Scope, limit: int = SEA
 
 def nearest_passages(library: Library, asked: str, scope: Scope) -> list[Passage]:
     """The nearest to a question by a model; none without one."""
-    return _in_scope(library.nearest(asked, limit=NEAREST_PASSAGES, period=scope.period), scope)
+    return _in_scope(library.nearest(asked, limit=10, period=scope.period), scope)
 
 
 def _in_scope(found: Iterable[Passage], scope: Scope) -> list[Passage]:
@@ -128,11 +122,11 @@ def whole_notes(library: Library, passages: Iterable[Passage]) -> dict[str, Pass
     for each in passages:
         best.setdefault(each.path, each)
     notes: dict[str, Passage] = {}
-    for path, first in islice(best.items(), WHOLE_NOTES):
+    for path, first in islice(best.items(), 5):  # notes, the best first, of which all sections are looked at
         with suppress(VaultError):  # it is gone, or cannot be read
             text = library.section(path)
             body = text[frontmatter_of(text).end :]
-            if len(body) <= MAX_WHOLE_NOTE:
+            if len(body) <= 10_000:  # characters of such a note
                 lines = text.count("\n") + 1
                 notes[path] = replace(first, heading_path=(), text=body, first_line=1, last_line=lines, score=0.0)
     return notes
@@ -150,14 +144,8 @@ def telling(ranked: Iterable[RankedBlock]) -> Iterator[RankedBlock]:
 
 MIN_SHARE_OF_NEIGHBOUR, MIN_SHARE_OF_SECTION = 0.75, 0.85
 """Blocks are quoted as one if the lesser scores this share of the better; the second, where a heading is between."""
-MIN_OPENING = 160
-"""Characters of how a note begins, without cross-references; where it is less, what follows is quoted with it."""
-_MAX_COLUMNS = 600
-"""Of a passage; where letters take two columns, half as many."""
 MAX_OPENING_CHARACTERS = 20_000
 """Characters of a note in which its first passages are looked for."""
-_MAX_NAMED = 8
-"""Notes that a question asks about together."""
 
 
 def passages_of(candidates: Sequence[Candidate], notes: Mapping[str, Passage]) -> list[Candidate]:
@@ -198,8 +186,8 @@ def passages_of(candidates: Sequence[Candidate], notes: Mapping[str, Passage]) -
 
 
 def max_characters(text: str) -> int:
-    """Of an excerpt of a text."""
-    return round(_MAX_COLUMNS * len(text) / (len(text) + wide_letters(text)))
+    """Of an excerpt of a text: 600 columns, of which a wide letter takes two."""
+    return round(600 * len(text) / (len(text) + wide_letters(text)))
 
 
 class _CutText(Struct, frozen=True):
@@ -239,7 +227,7 @@ class _CutText(Struct, frozen=True):
                 return first, last
 
     def tells(self, span: tuple[int, int]) -> bool:
-        return len(without_cross_references(self.text[slice(*self._characters(*span))])) >= MIN_OPENING
+        return len(without_cross_references(self.text[slice(*self._characters(*span))])) >= 160
 
     def quoted(self, candidate: Candidate, passage: Passage, span: tuple[int, int]) -> Candidate:
         start, end = self._characters(*span)
@@ -254,7 +242,6 @@ class _CutText(Struct, frozen=True):
         return 0 <= start < end and end - start <= max_characters(self.text[start:end])
 
     def _characters(self, first: int, last: int) -> tuple[int, int]:
-        """Where these blocks stand in the text."""
         start = self.text.find(self.blocks[first].text)
         end = self.text.find(self.blocks[last].text, max(0, start))
         return start, end + len(self.blocks[last].text) if end >= 0 else -1
@@ -286,7 +273,7 @@ def _named(library: Library, asked: str) -> list[str]:
     if whole := _called(library, asked):
         return whole
     parts = parts_of(asked)
-    of_each = [_called(library, part) for part in parts] if 1 < len(parts) <= _MAX_NAMED else []
+    of_each = [_called(library, part) for part in parts] if 1 < len(parts) <= 8 else []
     return [path for paths in of_each for path in paths] if all(of_each) else []
 
 

@@ -41,8 +41,6 @@ _AT_END: Final = lazy_pattern(
     rf"(?<![\w-])(?:by|due(?: on| by)?|until|till|bis(?: zum)?|fällig(?: am)?) {_DAY_FORM}[.!)]?\s*\Z", re.IGNORECASE
 )
 """`by 2026-03-08` at the end of a task, which counts where the task has no other day."""
-_MAX_BEFORE: Final = 24
-"""Characters in which what a date says is looked for."""
 _PRIORITY_SIGNS: Final[Mapping[str, Priority]] = {
     "🔺": "highest",
     "⏫": "high",
@@ -94,7 +92,7 @@ def _dates(text: str) -> tuple[str, dict[str, date]]:
     pieces: list[str] = []
     position = 0
     for match in _DAY.finditer(text):
-        before = _BEFORE.search(text, max(position, match.start() - _MAX_BEFORE), match.start())
+        before = _BEFORE.search(text, max(position, match.start() - 24), match.start())
         day = _day(match)
         if before is None or day is None:
             continue

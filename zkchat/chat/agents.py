@@ -90,7 +90,6 @@ def _reads(read: "Callable[[ProfileFile, _ProfileText], Profile]") -> Callable[[
 
 @_reads
 def parse_agent(file: ProfileFile, source: "_ProfileText") -> Agent:
-    """The agent that a file describes."""
     source.report_unknown(AGENT_KEYS)
     if not AGENT_NAME.fullmatch(file.name):
         raise _ParseError(
@@ -115,7 +114,6 @@ def parse_agent(file: ProfileFile, source: "_ProfileText") -> Agent:
 
 @_reads
 def parse_rule(file: ProfileFile, source: "_ProfileText") -> Rule:
-    """The rule that a file describes."""
     source.report_unknown(("description", "include", "enabled"))
     enabled, written = source.switch("enabled"), source.matter.properties.get("include")
     if enabled and not source.body:
@@ -432,10 +430,7 @@ def build_profiles(found: Iterable[ProfileFile]) -> Profiles:
 
 
 def _sharing(agent: Agent, agents: Mapping[str, Agent]) -> Agent:
-    """The agent with the settings, rules, notes and tools of the one whose context it shares; its own count first.
-
-    That one may be switched off, and what it shares itself is not passed on.
-    """
+    """The agent with the settings, rules, notes and tools of the one whose context it shares; its own count first."""
     if SHARED not in agent.context:
         return agent
     other = agents.get(str(agent.context[SHARED]).casefold(), agent)

@@ -32,14 +32,8 @@ from zkchat.core import (
     turn_of,
 )
 
-MAX_TOLD_CHARS: Final = 2_000
-"""Of what the user edited that the model is told."""
 REASON: Final = "what became of the model's proposals"
-MAX_DIFF_CHARS: Final = 1_000_000
-"""Of a patch that is kept in the session."""
 STOPPED: Final = "The answer was stopped before you were asked."
-MAX_REASON_CHARS: Final = 200
-"""Of why a change was refused that the user is told."""
 _TARGETS: Final = ("relative_path", "title")
 """Arguments that say which note a call is about."""
 
@@ -82,10 +76,7 @@ class ProposedChanges(Protocol):
 
 
 def outcome_items(history: History, user: ChatMessage, hidden: frozenset[str]) -> Iterator[PromptItem]:
-    """What a request for this question says of the changes that were proposed in the turn before it.
-
-    Of messages that are `hidden` from the model, by their ids, it says nothing.
-    """
+    """What a request for this question says of the changes that were proposed in the turn before it."""
     before = history.messages.get(user.parent_id or "")
     shown = [message.id for message in turn_of(before, history.messages) if message.id not in hidden] if before else []
     for entry in chain.from_iterable(history.changes.get(id_, ()) for id_ in shown):
@@ -100,7 +91,6 @@ def changed_paths(changes: ChangeSet) -> tuple[str, ...]:
 
 
 def _without(changes: ChangeSet, paths: frozenset[str]) -> ChangeSet:
-    """The changes without those of some files."""
     moves = tuple(move for move in changes.moves if paths.isdisjoint((move.source, move.target)))
     return replace(changes, moves=moves, writes=tuple(write for write in changes.writes if write.path not in paths))
 
@@ -112,7 +102,7 @@ def sentence_about(outcome: ReviewOutcome) -> str:
         case "applied":
             if outcome.edited or outcome.changes != outcome.proposed:
                 shown = (_without(changes, outcome.withheld) for changes in (outcome.proposed, outcome.changes))
-                edits = edits_of_user(*shown)[:MAX_TOLD_CHARS]
+                edits = edits_of_user(*shown)[:2_000]
                 return f"{what} were applied as the user edited them:\n{edits}".rstrip()
             return f"{what} were applied."
         case "declined":
@@ -176,9 +166,7 @@ class ChangeSettlement:
         called = (part.name for each in self._turn() for part in each.parts_of(ToolCallPart))
         names = dict.fromkeys(name for name in called if name in self._tool_names)
         origin = ChangeOrigin(
-            command=command or ", ".join(names),
-            session_id=self._journal.session_id,
-            message_id=message_id,
+            command=command or ", ".join(names), session_id=self._journal.session_id, message_id=message_id
         )
         return self._record(self.proposals.settle(origin), message_id)
 
@@ -224,7 +212,7 @@ class ChangeSettlement:
             "reason": outcome.reason,
         }
         diff = patch_of(outcome.changes).encode(errors="surrogateescape").decode(errors="replace")
-        self._journal.append(ChangesEntry(**known, told=sentence_about(outcome), diff=diff[:MAX_DIFF_CHARS]))
+        self._journal.append(ChangesEntry(**known, told=sentence_about(outcome), diff=diff[:1_000_000]))
         return ChangesReviewed(**known, diff=diff, exit_code=outcome.exit_code, stops=outcome.stops)
 
     @property
@@ -269,7 +257,7 @@ def refused_changes(turn: Sequence[ChatMessage], tool_names: Set[str]) -> Warned
         return None
     last, target = refused[-1].result, " ".join(refused[-1].target.split())[:80]
     tried = "a change that is" if len(refused) == 1 else f"{len(refused)} changes that are"
-    reason = next(iter(last.text.splitlines()), "")[:MAX_REASON_CHARS]
+    reason = next(iter(last.text.splitlines()), "")[:200]
     end = " Nothing was proposed." if all(attempt.result.failed for attempt in attempts) else ""
     return Warned(text=f"The model tried {tried} not possible: {f'{target}: ' if target else ''}{reason}{end}")
 

@@ -109,7 +109,12 @@ class Compactor:
         elif kept:
             written, made_by = kept.summary, kept.made_by
         part = replace(part, summary=written, made_by=made_by)
-        return replace(part, tokens_after=self._tokens_after(part, plan, assembled, scale)), trouble
+        sizes, sent = assembled.sizes, assembled.context.items
+        gone = sum(sizes.get(id_, 0) for id_ in plan.archived)
+        gone += sum(max(0, sizes.get(id_, 0) - level) for id_, level in plan.condensed.items())
+        before = sum(item.tokens for item in sent if item.type == "summary")
+        summary = int(scale * (self._count(format_summary(part)) - before))
+        return replace(part, tokens_after=max(0, assembled.usage.total - gone + summary)), trouble
 
     def apply(self, part: CompactionPart, usage: TokenUsage | None = None) -> tuple[ChatMessage, Warned | None]:
         """From now on the model sees the conversation as the compaction leaves it; `usage` is what its summary took."""
@@ -289,13 +294,3 @@ class Compactor:
                 if self._count(part.text) > level:
                     text = condense_text(part.text, max(4, level), self._count)
                     yield Condensed(message_id=message.id, call_id=part.call_id, text=text)
-
-    def _tokens_after(
-        self, part: CompactionPart, plan: CompactionPlan, assembled: AssembledRequest, scale: float
-    ) -> int:
-        sizes = assembled.sizes
-        archived = sum(sizes.get(id_, 0) for id_ in plan.archived)
-        shortened = sum(max(0, sizes.get(id_, 0) - level) for id_, level in plan.condensed.items())
-        before = sum(item.tokens for item in assembled.context.items if item.type == "summary")
-        summary = int(scale * (self._count(format_summary(part)) - before))
-        return max(0, assembled.usage.total - archived - shortened + summary)

@@ -94,7 +94,6 @@ class Conversation:
         self.further_passages = self._turn.further_passages
         """What the user has read on the last question, and what comes after it."""
         self.writing = ChangeSettlement(core.proposals, core.journal, core.provider, self.requests.planner.tools)
-        """The changes to notes that the model proposes."""
         self.connection_problem: Warned | None = None
         """Why the model's server could not be asked for its window, when it was asked last."""
         self._is_tokenizer_loaded = False
@@ -130,7 +129,6 @@ class Conversation:
 
     @property
     def window(self) -> Window:
-        """What the model still sees."""
         return self.history.window
 
     @property
@@ -261,12 +259,10 @@ class Conversation:
 
     @property
     def library(self) -> Library:
-        """The notes as the model may see them."""
         return self._core.library
 
     @property
     def hidden_messages(self) -> frozenset[str]:
-        """The ids of the messages that the model may not see."""
         return self._core.privacy.hidden()
 
     def keep_goal(self, goal: Goal) -> Warned | None:
@@ -299,8 +295,10 @@ class Conversation:
             if self._choices:
                 self._core.journal.append(*self._choices)
                 self._choices.clear()
-            if moved := self._leaving_machine():
-                await emit(moved)
+            before, info = self.history.model, self.model
+            if before and before.on_this_machine and not info.on_this_machine:
+                text = f"{info.shown} is not on this machine; until now {before.model} answered this session here."
+                await emit(Warned(text=text, hint=f"Text from your private notes is not sent to {info.shown}."))
             for note in self.requests.planner.stale(self.history.messages[event.message_id]):
                 if note not in self._reported:
                     self._reported.add(note)
@@ -319,7 +317,11 @@ class Conversation:
             raise
         if answer:
             self.keep_model()
-            self._count_use(answer)
+            items = answer.request_context.items if answer.request_context else ()
+            facts = [item.name for item in items if item.type == "memory" and item.include == "agent"]
+            if facts and self._core.memory and not self.is_private:
+                with suppress(StorageError):  # how often a fact was used matters little
+                    self._core.memory.used(facts)
         for event in self.writing.end_turn(answer):
             await emit(event)
 
@@ -350,19 +352,8 @@ class Conversation:
         if entry != self.history.model:
             self._core.journal.append(entry)
 
-    def _leaving_machine(self) -> Warned | None:
-        """A warning where the session's model ran on this machine, and the one that is asked now does not."""
-        before, info = self.history.model, self.model
-        if before is None or not before.on_this_machine or info.on_this_machine:
-            return None
-        return Warned(
-            text=f"{info.shown} is not on this machine; until now {before.model} answered this session here.",
-            hint=f"Text from your private notes is not sent to {info.shown}.",
-        )
-
     @property
     def is_saved(self) -> bool:
-        """Whether all that was said is on disk."""
         return self._core.journal.is_saved
 
     def save_rest(self) -> Warned | None:
@@ -396,14 +387,6 @@ class Conversation:
         # The steps of a goal are the model's words.
         typed = (message.text for message in messages if message.role == "user" and message.brief is None)
         return learning_points(typed, known)
-
-    def _count_use(self, answer: ChatMessage) -> None:
-        """Count the facts that went into the request of an answer."""
-        items = answer.request_context.items if answer.request_context else ()
-        facts = [item.name for item in items if item.type == "memory" and item.include == "agent"]
-        if facts and self._core.memory and not self.is_private:
-            with suppress(StorageError):  # how often a fact was used matters little
-                self._core.memory.used(facts)
 
     def stays_here(self, messages: Iterable[ChatMessage]) -> bool:
         """Whether what is made of these messages is to stay on this machine."""
@@ -487,7 +470,6 @@ class Conversation:
         self._core.journal.append(HeadEntry(message_id=known))
 
     def branches(self) -> list[Branch]:
-        """The conversations that the session holds."""
         return branches_of(self.history)
 
     def rename(self, title: str) -> None:
@@ -499,12 +481,10 @@ class Conversation:
 
     @property
     def servers(self) -> ServerAccess | None:
-        """The MCP servers; None where there is none."""
         return self._core.servers
 
     @property
     def profiles(self) -> Profiles:
-        """The agents and rules that there are."""
         return self._core.profiles
 
     @property

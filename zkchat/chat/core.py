@@ -89,7 +89,6 @@ class TurnSettings(Struct, frozen=True, kw_only=True):
     quoted_passages: int = DEFAULT_LIMIT
     """Passages that an answer without a model quotes at most."""
     max_images: int = MAX_IMAGES
-    """Images that go along with one message at most."""
     image_detail: ImageDetail = "high"
 
 
@@ -100,7 +99,6 @@ class Reviewer(Protocol):
 
     async def edits(self, summary: str) -> str:
         """The summary as it shall be used; empty to leave it as it was."""
-        ...
 
 
 class LiveRules(Protocol):
@@ -108,15 +106,12 @@ class LiveRules(Protocol):
 
     def catch_up(self) -> None:
         """Let them count as they are now."""
-        ...
 
     def check_trust(self) -> None:
         """Raises `ConfigError` where what the conversation was opened with is not approved any more."""
-        ...
 
     def take_notices(self) -> tuple[str, ...]:
         """What the user has not been told yet."""
-        ...
 
 
 class ConversationCore(Struct, frozen=True, kw_only=True, dict=True):
@@ -150,7 +145,6 @@ class ConversationCore(Struct, frozen=True, kw_only=True, dict=True):
     make_proposals: Callable[[GuardedLibrary, Readings], ProposedChanges] | None = None
     """Makes what the model may propose changes with, over the notes that it may see."""
     servers: ServerAccess | None = None
-    """The MCP servers; None where there is none."""
     live: LiveRules | None = None
     """The settings of privacy and trust; None where they do not change."""
     read_file: ReadFile = no_files
@@ -176,7 +170,6 @@ class ConversationCore(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def library(self) -> GuardedLibrary:
-        """The notes as the model may see them."""
         shown = self.notes.overlaid(self.staged) if self.staged is not None else self.notes
         return shown.guarded_for(self.provider)
 
@@ -186,7 +179,6 @@ class ConversationCore(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def memory(self) -> Memory | None:
-        """The facts that the model may see."""
         return self.facts.within(self.privacy) if self.facts and self.settings.memory else None
 
     @cached_property
@@ -206,7 +198,6 @@ class ConversationCore(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def proposals(self) -> ProposedChanges | None:
-        """The changes to notes that the model proposes."""
         return self.make_proposals(self.library, self.readings) if self.make_proposals and self.readings else None
 
     @property

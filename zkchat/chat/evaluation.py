@@ -15,9 +15,7 @@ from zkchat.index import Library
 
 SEARCHED: Final = 10
 """Notes of the search among which the right one is looked for."""
-_MARKUP: Final = re.compile(r"[*`|\s]+")
 _LINE: Final = re.compile(r"(?P<indent>\s*)(?:[-*+] +)?(?P<question>\S.*?)\s*=>\s*(?P<answers>.*)")
-_JSON: Final = re.compile(r"\s*\[\s*\{")
 _PLACE: Final = re.compile(r"(?P<link>\[\[[^\[\]]+\]\])?\s*(?:[\"“„](?P<words>[^\"“”]+)[\"“”])?")
 FORMS: Final = """A line is `question => [[Note]]`, `question => "words"`, or `question =>` if no note answers it."""
 
@@ -54,15 +52,7 @@ class KnownQuestion(Struct, frozen=True, kw_only=True):
         return [place for part in self.parts for place in part]
 
     def is_answered_by(self, passage: ShownPassage) -> bool:
-        """Whether this passage is the answer, or a part of it."""
         return any(place.holds(passage.path, passage.text) for place in self.places)
-
-    def is_answered_in_full_by(self, passages: Sequence[ShownPassage]) -> bool:
-        """Whether each part of the answer stands in one of the passages."""
-        return self.answerable and all(
-            any(place.holds(passage.path, passage.text) for place in part for passage in passages)
-            for part in self.parts
-        )
 
 
 class Shown(Struct, frozen=True):
@@ -91,7 +81,11 @@ class Judged(Struct, frozen=True):
 
     @property
     def any(self) -> bool:
-        return self.asked.is_answered_in_full_by(self.shown.passages)
+        """Each part of the answer stands in one of the passages."""
+        return self.asked.answerable and all(
+            any(place.holds(each.path, each.text) for place in part for each in self.shown.passages)
+            for part in self.asked.parts
+        )
 
     @property
     def wrong(self) -> bool:
@@ -163,7 +157,7 @@ class Figures(Struct, frozen=True, kw_only=True):
 
 def _plain(text: str) -> str:
     """The text without emphasis, code marks, bars of tables and line breaks, in small letters."""
-    return _MARKUP.sub(" ", text).strip().casefold()
+    return re.sub(r"[*`|\s]+", " ", text).strip().casefold()
 
 
 # Asking.
@@ -217,7 +211,7 @@ def parse_questions(text: str, find: Callable[[str], Sequence[str]]) -> list[Kno
 
     Raises `UsageError` with the line that cannot be used.
     """
-    if _JSON.match(text):
+    if re.match(r"\s*\[\s*\{", text):
         try:
             return json.decode(text, type=list[KnownQuestion])
         except DecodeError as error:

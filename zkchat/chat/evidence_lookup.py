@@ -19,6 +19,7 @@ from zkchat.chat.core import ConversationCore
 from zkchat.chat.question import Question, terms_of
 from zkchat.chat.references import VIA_WITHHELD, resolve_links
 from zkchat.chat.text_calls import UnreadableCall, calls_in
+from zkchat.chat.tools.explore import reference_to
 from zkchat.core import (
     DEFAULT_LIMIT,
     Ambiguous,
@@ -48,9 +49,6 @@ if TYPE_CHECKING:
     from zkchat.answers import CatalogAnswer, QueryKind
 
 
-MAX_BARE: Final = 3
-"""Words of a question that may put in other words what the notes say on the topic before: "who is responsible?". A
-longer one with a word that no note has is about something else: "what is my blood type?"."""
 EACH_OF_TWO: Final = 2
 """Passages on each of two questions that are asked at once."""
 
@@ -143,7 +141,8 @@ def _is_better(library: Library, question: Question, found: Findings, alone: Seq
     if question.points_back or is_whole:
         return not is_whole
     is_title = any(own & {*terms(each.title)} for each in alone)
-    is_new = len(question.prose.split()) > MAX_BARE and not (alone or own <= library.idf(own).keys())
+    # "who is responsible?" may say in other words what the notes do; "what is my blood type?" is about something else.
+    is_new = len(question.prose.split()) > 3 and not (alone or own <= library.idf(own).keys())
     return question.stays_with(first) and (is_said or not (is_new or len(own) > 1 or is_title))
 
 
@@ -152,15 +151,13 @@ def _of_both(first: Findings, second: Findings) -> Findings:
     pairs = zip_longest(first.evidence[:EACH_OF_TWO], second.evidence[:EACH_OF_TWO])
     every = [each for pair in pairs for each in pair if each]
     longest = sorted(every, key=lambda each: -len(each.text))
-    found = dict.fromkeys(next(other for other in longest if _holds(other, each)) for each in every)
+    found = dict.fromkeys(  # what holds more of the same, in the place of a passage
+        next(each for each in longest if each.relative_path == one.relative_path and one.text in each.text)
+        for one in every
+    )
     if not (first.evidence and second.evidence):
         return first if first.evidence else second
     return replace(first, evidence=tuple(found), is_doubtful=first.is_doubtful or second.is_doubtful, more=0)
-
-
-def _holds(passage: Evidence, other: Evidence) -> bool:
-    """Whether a passage is another, or more of the same."""
-    return passage.relative_path == other.relative_path and other.text in passage.text
 
 
 def relevant_evidence(library: Library, question: Question, references: Iterable[DocumentReference]) -> list[Evidence]:
@@ -345,16 +342,9 @@ class FurtherPassages:
         )
 
 
-MAX_NAME: Final = 60
-"""Characters of what is looked up."""
-MAX_CALL: Final = 200
-"""Characters of a call that says what is to be looked up."""
 OF_ALL: Final[Mapping[str, "QueryKind"]] = {"tags": "tags", "orphans": "orphans", "unlinked": "unlinked"}
-"""What is asked of the vault as a whole."""
 _NOTES_LIKE: Final = 5
 """Notes that are looked at for one that is named by a part of its title, or by what it says."""
-_MOST_OWN: Final = 6
-"""Words of a question that asks for a property of a note, beside those that only ask."""
 _EXACT: Final = frozenset({"path", "name", "alias", "id", "title"})
 
 
@@ -372,11 +362,10 @@ def answer_about_vault(
     """
     if question.split.material or question.unknown_paths:
         return None
-    targets = [_target(link, references) for link in question.links]
+    targets, names = [_target(link, references) for link in question.links], _LibraryNames(library)
     if not all(targets):
         return None
-    names = _LibraryNames(library)
-    try:
+    with suppress(StorageError, VaultError):
         query = parse_question(_marked(question), targets, names, library.calendar())
         query = query or _parts_query(library, question, targets)
         if query is None:
@@ -384,15 +373,14 @@ def answer_about_vault(
         is_missing = any(each.status == "missing" for each in references)
         path = "" if is_missing else query.note if query.note in targets else names.path_of(query.note or "")
         return _listing(library, query, path or "", most, after)
-    except (StorageError, VaultError):
-        return None
+    return None
 
 
 def _parts_query(library: Library, question: Question, targets: Sequence[str]) -> CatalogQuery | None:
     """What is asked of one note beside its text, in words that say nothing else: "the headings of [[Sleep]]", "which
     status does the greenhouse have"."""
     asked, own = {*terms(question.prose)}, own_terms(NOTE_PARTS.sub(" ", question.prose)) - asking_terms()
-    if len(own) > _MOST_OWN:
+    if len(own) > 6:  # words of a question that asks for a property of a note, beside those that only ask
         return None
     paths = targets or [each.path for each in library.documents(question.prose, limit=_NOTES_LIKE)]
     has_parts, has_headings = NOTE_PARTS.search(question.prose), HEADINGS.search(question.prose)
@@ -432,14 +420,14 @@ async def ask_for_listing(core: ConversationCore, question: Question, *, is_last
     is_meant = named - NOTE_WORDS or NOTE_PARTS.search(question.prose) or (is_last and (named or question.links))
     if not (core.info.needs_evidence and is_meant) or core.info.is_tiny or question.tells or question.split.material:
         return None
-    properties = {"name": {"type": "string", "maxLength": MAX_NAME}}
+    properties = {"name": {"type": "string", "maxLength": 60}}
     parameters = {"type": "object", "properties": properties, "required": ["name"]}
     told, kinds = look_ups()
     tools = tuple(ToolSpec(name=name, description="", parameters=parameters) for name in kinds)
     messages = PromptMessage(role="system", text=told), PromptMessage(role="user", text=f"Question: {question.text}")
     request = ModelRequest(messages=messages, tools=tools, must_call=True, window=core.budget.window, temperature=0.0)
     with suppress(StorageError, VaultError, UnreadableCall):
-        for kind, arguments in calls_in(await core.short_reply(request, MAX_CALL), kinds):
+        for kind, arguments in calls_in(await core.short_reply(request, 200), kinds):
             name = str(json.loads(arguments).get("name", ""))
             if kind != "answer" and (query := _query_of(core.library, question, kind, name)):
                 return _listing(core.library, query, query.note or "", MAX_LISTED)
@@ -447,7 +435,6 @@ async def ask_for_listing(core: ConversationCore, question: Question, *, is_last
 
 
 def _query_of(library: Library, question: Question, kind: str, name: str) -> CatalogQuery | None:
-    """What is to be looked up, where there is such a thing."""
     from zkchat.answers import time_of
 
     names, time, tag = _LibraryNames(library), time_of(library, question.prose), name.lstrip("#")
@@ -531,10 +518,4 @@ def _references(library: Library, answer: "CatalogAnswer", text: str) -> Iterabl
     named = (found.path for found in beside if isinstance(found, Resolved | Ambiguous))
     for path in dict.fromkeys([*listed, *named]):
         if not is_folder(path):
-            yield DocumentReference(
-                wikilink=library.link_to(path),
-                relative_path=path,
-                reference_type="search",
-                via="index",
-                title=library.title(path),
-            )
+            yield reference_to(library, path, via="index")

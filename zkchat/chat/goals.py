@@ -61,9 +61,6 @@ from zkchat.core import (
     turn_of,
 )
 
-MAX_MINUTES: Final = 365 * 24 * 60
-"""More is no bound, and more than a clock can count."""
-
 
 class GoalBounds(Struct, frozen=True, kw_only=True):
     steps: int = DEFAULT_GOAL_STEPS
@@ -74,7 +71,7 @@ class GoalBounds(Struct, frozen=True, kw_only=True):
 
     @property
     def time(self) -> timedelta:
-        return timedelta(minutes=min(self.minutes, MAX_MINUTES))
+        return timedelta(minutes=min(self.minutes, 365 * 24 * 60))  # more is no bound, and more than a clock can count
 
     def reason_to_stop(self, *, tokens: int, elapsed: timedelta, next_request: int = 0) -> str:
         """Why a run that used so much may not make a request of so many tokens, as a sentence; empty where it may."""
@@ -85,12 +82,6 @@ class GoalBounds(Struct, frozen=True, kw_only=True):
             needs = f", and the next request takes about {next_request:,}" if tokens < self.tokens else ""
             return f"The token limit is reached: {used}{needs}."
         return ""
-
-
-def _tokens(message: ChatMessage) -> int:
-    """Of a request and its answer, as the model's server counted them, else as we did."""
-    usage = spent(message)
-    return usage.prompt_tokens + usage.completion_tokens if usage else 0
 
 
 @dataclass
@@ -118,7 +109,8 @@ class BoundedTurns:
     def tokens(self) -> int:
         """Of all requests and answers so far."""
         messages = self._conversation.history.messages
-        return sum(_tokens(message) for id_, message in messages.items() if id_ not in self._known)
+        usages = (spent(message) for id_, message in messages.items() if id_ not in self._known)
+        return sum(usage.prompt_tokens + usage.completion_tokens for usage in usages if usage)
 
     @property
     def time(self) -> timedelta:
@@ -176,15 +168,7 @@ class BoundedTurns:
             raise Stopped(reason)
 
 
-RESULTS_SHARE: Final = 0.1
-"""Of the window: what the results of earlier steps take in the request of a step."""
-CHARACTERS_PER_TOKEN: Final = 4
 INTERRUPTED: Final = "It was interrupted."
-STOPPED_AT_REVIEW: Final = "It was stopped when its changes were reviewed."
-DECLINED: Final = "It was stopped before its first step."
-WRITES_AGAIN: Final = "The model may propose changes to notes, as when the goal was started."
-TO_BE_REVIEWED: Final = "You can still review its changes."
-NO_ANSWER: Final = "no answer came"
 
 
 class PlanReviewer(Protocol):
@@ -248,7 +232,9 @@ class GoalRun(Struct, kw_only=True):
                     work.exit_code = stopped.exit_code
                     await work.end(emit, stopped.reason)
             except BaseException:
-                self.conversation.writing.drop(CUT_SHORT)  # the calls that staged it are in the session
+                # The calls that staged it are in the session.
+                cut_short = "The run was interrupted; the changes are proposed again when it continues."
+                self.conversation.writing.drop(cut_short)
                 work.keep(state="stopped", reason=INTERRUPTED)
                 raise
         await emit(self._ended(work.goal, work.exit_code))
@@ -261,7 +247,8 @@ class GoalRun(Struct, kw_only=True):
         session_id, result = self.conversation.session_id, self._visible(goal.result_id)
         summaries = self.summaries(goal)
         found = [said for step, said in zip(goal.steps, summaries, strict=True) if step.state == "done" and said]
-        hint = f"{TO_BE_REVIEWED if goal.awaits_review else ''} {self.way_back(session_id)}".strip()
+        review = "You can still review its changes. " if goal.awaits_review else ""
+        hint = f"{review}{self.way_back(session_id)}".strip()
         return GoalEnded(
             goal=goal,
             result=parse_answer(result.text).text if result else "\n\n".join(found if goal.is_finished else ()),
@@ -304,28 +291,25 @@ class _Work:
         if self.goal.writes and not self._may_write_already:
             model = self._talk.model.shown
             no_tools = f"This goal may change notes, but {model} cannot: none will be changed."
-            await emit(Warned(text=WRITES_AGAIN if self.changes.are_proposed else no_tools))
-        self.goal = replace(self.goal, writes=self.goal.writes or self.changes.are_proposed)
+            again = "The model may propose changes to notes, as when the goal was started."
+            await emit(Warned(text=again if self._talk.writing.is_on else no_tools))
+        self.goal = replace(self.goal, writes=self.goal.writes or self._talk.writing.is_on)
         await self._keep(emit)
         if not self.goal.steps:
             await self._plan(emit)
-        else:
-            await self._go_on(emit)
+        else:  # go on with the plan that there is, and with what was proposed and nobody decided on
+            if self.goal.plan_id in self._talk.hidden_messages:
+                model = self._talk.model.shown
+                raise Stopped(f"The plan uses private notes, and {model} is not on this machine.", ExitCode.USAGE)
+            await emit(GoalPlanned(goal=self.goal))
+            if not self.goal.settled:
+                await self._review_plan(emit)
+            if warning := await self.changes.stage_again(self.goal):
+                await emit(warning)
         while (number := self.goal.next_step) is not None:
             await self._step(number, emit)
         await self._result(emit)
         await self.end(emit)
-
-    async def _go_on(self, emit: Emit) -> None:
-        """With the plan that there is, and with what was proposed and nobody decided on."""
-        if self.goal.plan_id in self._talk.hidden_messages:
-            model = self._talk.model.shown
-            raise Stopped(f"The plan uses private notes, and {model} is not on this machine.", ExitCode.USAGE)
-        await emit(GoalPlanned(goal=self.goal))
-        if not self.goal.settled:
-            await self._review_plan(emit)
-        if warning := await self.changes.stage_again(self.goal):
-            await emit(warning)
 
     async def end(self, emit: Emit, reason: str = "") -> None:
         """Have what is proposed reviewed, whether or not the goal is reached, and store the goal."""
@@ -347,7 +331,6 @@ class _Work:
         return reviewed.stops
 
     def keep(self, **changes: object) -> Warned | None:
-        """Store the goal as it stands."""
         spent = {
             "tokens": self._before.tokens + self._turns.tokens,
             "seconds": self._before.seconds + self._turns.time.total_seconds(),
@@ -362,13 +345,13 @@ class _Work:
     @property
     def _room(self) -> int:
         """Characters of earlier results that go with a request."""
-        return int(RESULTS_SHARE * CHARACTERS_PER_TOKEN * self._talk.requests.budget.window)
+        return int(0.1 * 4 * self._talk.requests.budget.window)  # a tenth of the window
 
     async def _plan(self, emit: Emit) -> None:
         bounds, model = self._run.bounds, self._talk.model
         plan_id, steps = "", tuple[str, ...]()
         if not model.needs_evidence:
-            brief = plan_brief(bounds.steps, writes=self.changes.are_proposed)
+            brief = plan_brief(bounds.steps, writes=self._talk.writing.is_on)
             answer = await self._turns.run(self.goal.text, brief, without_answer(emit))
             plan = parse_plan(answer.text, bounds.steps)
             plan_id, steps = answer.id, plan.steps
@@ -397,7 +380,7 @@ class _Work:
             with self._turns.paused():
                 after = await reviewer.review(before, self._run.bounds.steps)
             if after is None:
-                raise Stopped(DECLINED)
+                raise Stopped("It was stopped before its first step.")
             if tuple(after) == before:
                 return
             self.goal = self.goal.with_plan(tuple(after), "")
@@ -409,12 +392,12 @@ class _Work:
         brief = Brief(text="")  # a small model would only repeat it
         if not self._talk.model.needs_evidence:
             summaries = self._run.summaries(self.goal)
-            brief = step_brief(self.goal, number, summaries, room=self._room, writes=self.changes.are_proposed)
+            brief = step_brief(self.goal, number, summaries, room=self._room, writes=self._talk.writing.is_on)
         answer = await self._turns.run(self._message(step.text), brief, without_mark(emit))
         said = parse_answer(answer.text)
         if answer.abstained:
             said = StepAnswer("blocked", "your notes say nothing about this", answer.text, answer.text)
-        reason = said.summary or NO_ANSWER if said.state == "blocked" else ""
+        reason = said.summary or "no answer came" if said.state == "blocked" else ""
         self.goal = self.goal.with_step(number, said.state, message_id=answer.id, reason=reason)
         await self._keep(emit)
         is_stopped = self.goal.review == "step" and await self._settle(emit)
@@ -424,7 +407,7 @@ class _Work:
         settled = self.goal.steps[number - 1]
         await emit(StepFinished(number=number, total=total, text=step.text, state=settled.state, reason=settled.reason))
         if is_stopped:
-            raise Stopped(STOPPED_AT_REVIEW)
+            raise Stopped("It was stopped when its changes were reviewed.")
 
     def _message(self, step: str) -> str:
         """What a step's message says. A plan of one step is the goal as it was typed."""
@@ -449,9 +432,6 @@ class _Work:
         self.goal = replace(self.goal, result_id=answer.id)
 
 
-CUT_SHORT: Final = "The run was interrupted; the changes are proposed again when it continues."
-
-
 class GoalChanges:
     """What one goal run does with the changes to notes that its model proposes."""
 
@@ -460,11 +440,6 @@ class GoalChanges:
         self._proposals = conversation.writing.proposals
         self._undecided: set[str] = set()
         """Answers whose changes were to be reviewed in this run, and nobody could: they are staged no longer."""
-
-    @property
-    def are_proposed(self) -> bool:
-        """Whether the model may propose changes."""
-        return self._proposals is not None and self._proposals.is_on
 
     @contextmanager
     def deferred(self, wanted: bool) -> Iterator[None]:
@@ -493,7 +468,7 @@ class GoalChanges:
             self._proposals.ask_because(reason)
         reviewed = self._talk.writing.settle(command="goal")
         if reviewed is None:
-            return (goal.all_reviewed(self._undecided) if self.are_proposed else goal), None
+            return (goal.all_reviewed(self._undecided) if self._talk.writing.is_on else goal), None
         if reviewed.decision in DECIDED:
             goal = goal.all_reviewed(self._undecided)
         else:
@@ -502,7 +477,7 @@ class GoalChanges:
 
     async def stage_again(self, goal: Goal) -> Warned | None:
         """Make the calls again that staged what nobody decided on before the run was stopped."""
-        if not self.are_proposed:
+        if not self._talk.writing.is_on:
             return None
         open_steps = [step for step in goal.steps if step.is_settled and not step.reviewed]
         calls = [call for step in open_steps for call in self._calls(step.message_id)]
@@ -526,7 +501,7 @@ class GoalChanges:
 
     def _reasons_to_ask(self, goal: Goal) -> Iterator[str]:
         """A clipping that was first read in the run calls for a question: nobody was there between its steps."""
-        if not self.are_proposed:
+        if not self._talk.writing.is_on:
             return
         before: set[str] = set()
         during: dict[str, None] = {}

@@ -47,7 +47,6 @@ class Asked(Struct, frozen=True, kw_only=True):
 
     message: ChatMessage
     warnings: tuple[Warned, ...] = ()
-    """What the user should know of how it was stored."""
 
 
 class Journal:
@@ -101,7 +100,6 @@ class Journal:
         )
 
     def begin_answer(self, info: ModelInfo) -> "Draft":
-        """An answer without a word yet."""
         return Draft(self, self.next_message("assistant", provider=info.provider, model=info.id))
 
     def ask(
@@ -122,7 +120,6 @@ class Journal:
         return Asked(message=message, warnings=tuple(filter(None, warnings)))
 
     def ensure_session(self) -> Warned | None:
-        """Make sure that there is a session to write to."""
         try:
             self._open_session()
         except StorageError as error:
@@ -191,10 +188,9 @@ class Journal:
         return self.append() if self._unsaved else None
 
     def _keep_in_memory(self, bodies: Sequence[EntryBody], error: StorageError | SessionNotFound) -> Warned | None:
-        places = range(len(self.history.entries) + 1, len(self.history.entries) + len(bodies) + 1)
         self.history.extend(
             Entry(session_id=self.session_id, sequence=place, at=self.now(), body=body)
-            for place, body in zip(places, bodies, strict=True)
+            for place, body in enumerate(bodies, start=len(self.history.entries) + 1)
         )
         self._unsaved += bodies
         return self._not_saved(error)

@@ -146,10 +146,6 @@ MAX_TITLE_CHARS: Final = 80
 """Of a fact, as the record of a request names it."""
 MAX_FACT_CHARS: Final = 1000
 """Characters of a fact; what is longer is a note."""
-HALF_LIFE_DAYS: Final = 90
-"""After which the recency of a fact is halved."""
-MAX_RANKED: Final = 100
-"""Facts similar to a message that are ranked again by recency and use."""
 SIMILARITY_WEIGHT, RECENCY_WEIGHT, USE_WEIGHT = 0.75, 0.15, 0.10
 
 _LIST_ITEM: Final = lazy_pattern(r"^[ \t]*(?:[-*+]|\d+[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(\S.*)$", re.MULTILINE)
@@ -203,7 +199,6 @@ class OwnUse(Struct, frozen=True, kw_only=True):
     """Implements `FactPrivacy` where the user looks at the facts, and no model."""
 
     local: bool = False
-    """Whether new facts are to stay on this machine."""
     library: Library | None = None
 
     def withholds(self) -> bool:
@@ -245,11 +240,9 @@ class FactLinks:
         return frozenset(found)
 
     def withholds(self, notes: frozenset[str]) -> bool:
-        """Whether one of these notes is kept from the model."""
         return bool(notes and isinstance(self._library, GuardedLibrary) and self._library.kept_from_turns(notes))
 
     def are_local(self, notes: frozenset[str]) -> bool:
-        """Whether one of these notes is to stay on this machine."""
         return bool(notes and self._library and self._library.whole.guarded_for(Elsewhere()).kept_from_turns(notes))
 
 
@@ -342,7 +335,7 @@ class Memory:
         return best
 
     def _ranked(self, question: str, agent: str | None) -> list[tuple[bool, float, Fact]]:
-        near = self._near(question, MAX_RANKED, agent)
+        near = self._near(question, 100, agent)  # facts similar to a message that are ranked again by recency and use
         ranked = [(is_linked, self._rank(fact, score), fact) for is_linked, score, fact in near]
         return sorted(ranked, key=lambda found: found[:2], reverse=True)
 
@@ -375,7 +368,7 @@ class Memory:
 
     def _rank(self, fact: Fact, similarity: float) -> float:
         days = max(0.0, (self._now() - (fact.used_at or fact.at)).total_seconds() / 86_400)
-        recency: float = 0.5 ** (days / HALF_LIFE_DAYS)
+        recency: float = 0.5 ** (days / 90)  # after which the recency of a fact is halved
         use = 1 - 1 / (1 + fact.uses)
         return SIMILARITY_WEIGHT * similarity + RECENCY_WEIGHT * recency + USE_WEIGHT * use
 
@@ -420,7 +413,6 @@ MAX_IMPORT_DEPTH: Final = 3
 """Steps from the page to a file that is imported by one that is imported."""
 MAX_IMPORTED_FILES: Final = 20
 MAX_FILE_CHARS: Final = 100_000
-"""Characters of a file that are read."""
 
 _IMPORT: Final = lazy_pattern(r"(?<![\w@./`])@(?:\"([^\"\n]+)\"|([^@\s\"'`,;()<>\[\]{}]+))")
 DROPPED: Final = "dropped by you"
@@ -526,7 +518,6 @@ def _within(texts: Mapping[str, str], left_out: list[LeftOut], tokenizer: Tokeni
 
 
 def _sections(text: str) -> Iterator[tuple[str, str]]:
-    """The sections of a text, each with its heading."""
     flat = flatten(text)
     titles = outline(flat).titles
     starts = [0, *(title.start for title in titles), len(text)]
@@ -548,11 +539,6 @@ class MemoryState(Struct, frozen=True, kw_only=True):
     @property
     def is_on(self) -> bool:
         return self.why_off is None
-
-    @property
-    def is_set_off(self) -> bool:
-        """Whether it is off by a setting or by the agent, so that nothing in the session brings it back."""
-        return self.why_off == "off"
 
     def without(self, page: Selection) -> Selection:
         """Nothing of memory, and a record of what the page would have been."""

@@ -56,7 +56,6 @@ LENGTH_WEIGHT = 0.04
 MAX_WORDS = 100
 SITTING_SECONDS = 4 * 3600
 """Two messages that are further apart belong to different sittings."""
-_END_CHARACTERS = 24
 _DIGIT = lazy_pattern(r"\d")
 
 _FEATURES = np.dtype([("at", "<i8"), ("speaker", "<u4", (2,)), ("asks", "?"), ("names_time", "?"), ("words", "<u2")])
@@ -128,7 +127,7 @@ class MessageRanking:
 def pack_features(text: str, found: Sequence[str], speaker: str, at: datetime) -> bytes:
     """The features of a message with these terms, as they are stored."""
     names = [term_hash(term) for term in terms(speaker)] or [0]
-    asks = bool(ENDS_AS_QUESTION.search(text.rstrip()[-_END_CHARACTERS:]))
+    asks = bool(ENDS_AS_QUESTION.search(text.rstrip()[-24:]))
     names_time = (
         not listed_terms(TIME_WORDS).isdisjoint(found)
         or bool(_DIGIT.search(text))

@@ -48,8 +48,6 @@ EDGE_TERMS = 50
 """Of a question that is longer than twice as many."""
 MIN_CANDIDATES = 60
 """Messages with the best words of which the best answers are chosen."""
-MIN_READ_SHARE = 0.5
-"""Of the words of a query, those that a text that was read must hold to be found again."""
 MAX_READ = 3
 """Texts that were read, among the messages that a search shows."""
 MAX_CHARACTERS = 4_000
@@ -61,11 +59,6 @@ class RankedMessage(NamedTuple):
 
     session: str
     message: str
-    score: float
-
-
-class FoundMessage(NamedTuple):
-    message: IndexedMessage
     score: float
 
 
@@ -184,7 +177,7 @@ class ConversationSearch:
 
     def found(
         self, query: str, *, session: str | None = None, limit: int = 10, among: Collection[str] | None = None
-    ) -> list[FoundMessage]:
+    ) -> list[tuple[IndexedMessage, float]]:
         """The same, with what they say."""
         ranked = self.ranked(query, session=session, limit=limit, among=among)
         of_session: dict[str, list[str]] = {}
@@ -194,9 +187,7 @@ class ConversationSearch:
             lambda: [message for each, ids in of_session.items() for message in self._index.messages(each, ids)]
         )
         stored = {(message.session, message.id): message for message in said}
-        return [
-            FoundMessage(stored[key], each.score) for each in ranked if (key := (each.session, each.message)) in stored
-        ]
+        return [(stored[key], each.score) for each in ranked if (key := (each.session, each.message)) in stored]
 
     def search(
         self, query: str, *, session: str | None = None, limit: int = 10, among: Collection[str] | None = None
@@ -204,7 +195,7 @@ class ConversationSearch:
         """The same, as it is shown: each with the words around the match, and those with none of the words last."""
         asked = set(query_terms(query))
         found = self.found(query, session=session, limit=max(limit, MIN_CANDIDATES), among=among)
-        found.sort(key=lambda each: asked.isdisjoint(terms(each.message.text)))
+        found.sort(key=lambda each: asked.isdisjoint(terms(each[0].text)))
         return [_hit(each.session, each, each.time, asked, score) for each, score in found[:limit]]
 
     def look_up(
@@ -321,7 +312,7 @@ def read_in(messages: Iterable[ChatMessage], query: str) -> Iterator[tuple[ChatM
         if isinstance(part, FilePart) or (isinstance(part, ToolResultPart) and not part.failed)
     }
     shares = ((message, len(asked.intersection(terms(text))) / len(asked or " ")) for text, message in read.items())
-    return ((message, share) for message, share in shares if share >= MIN_READ_SHARE)
+    return ((message, share) for message, share in shares if share >= 0.5)
 
 
 def _after(entries: Sequence[Entry], sequence: int) -> list[Entry]:
@@ -345,10 +336,13 @@ def _missing(store: SessionStore, session: Session, reached: IndexedUpTo | None)
 
 
 def _said(entries: Sequence[Entry]) -> Iterator[tuple[int, ChatMessage]]:
-    """The messages among these entries that are part of the conversation itself, each with its entry's number."""
+    """The messages among these entries that are part of the conversation itself, each with its entry's number;
+    summaries and compactions only report it."""
     for entry in entries:
-        if isinstance(entry.body, MessageEntry) and was_said(entry.body.message):
-            yield entry.sequence, entry.body.message
+        if isinstance(entry.body, MessageEntry) and entry.body.message.text.strip():
+            message = entry.body.message
+            if not (message.context_type in {"summary", "memory"} or compaction_of(message)):
+                yield entry.sequence, message
 
 
 def _indexed(
@@ -373,9 +367,3 @@ def _indexed(
             features=pack_features(message.text, found, message.name, at),
             vector=vector,
         )
-
-
-def was_said(message: ChatMessage) -> bool:
-    """Whether a message is part of the conversation itself; summaries and compactions only report it."""
-    is_report = message.context_type in {"summary", "memory"} or compaction_of(message)
-    return bool(message.text.strip()) and not is_report

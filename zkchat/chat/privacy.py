@@ -40,9 +40,6 @@ WITHHELD: Final = "[This part of the conversation is withheld: it rests on notes
 _RESTS_ON: Final = "rests on "
 MAX_READ: Final = 200
 """Local notes that are compared; of more, those that a search for the text finds."""
-_MIN_NAME: Final = 4
-"""Letters of a name: shorter ones stand everywhere."""
-_MAX_QUERY: Final = 2_000
 _WORD: Final = lazy_pattern(r"\w+")
 _RUN: Final = lazy_pattern(r"[^\s\"'<>,;()\[\]{}`|]{6,}")
 _DIGIT: Final = lazy_pattern(r"\d")
@@ -231,7 +228,7 @@ def _notes_of(message: ChatMessage) -> frozenset[str]:
 def _texts_of(whole: Library, hidden: frozenset[str], text: str) -> Iterator[str]:
     paths: Iterable[str] = sorted(hidden) if text.strip() else ()
     if len(hidden) > MAX_READ:
-        found = whole.search(text[:_MAX_QUERY], limit=MAX_READ, within=hidden, words_only=True)
+        found = whole.search(text[:2_000], limit=MAX_READ, within=hidden, words_only=True)
         paths = dict.fromkeys(passage.path for passage in found)
     for path in paths:
         try:
@@ -252,7 +249,7 @@ class _Sought:
 
     def names(self, name: str) -> bool:
         words = " ".join(_words(name))
-        return len(words) >= _MIN_NAME and f" {words} " in self._line
+        return len(words) >= 4 and f" {words} " in self._line  # shorter ones stand everywhere
 
     def shares(self, other: str) -> bool:
         return bool(self._passages) and not self._passages.isdisjoint(_passages(_words(other), self._length))

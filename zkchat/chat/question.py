@@ -67,8 +67,6 @@ from zkchat.language import (
 )
 from zkchat.notes import day_of_headings, link_catalog, name_key, sentences
 
-MAX_UNKNOWN_PATHS: Final = 5
-"""Paths of a message that are not there and are said to be missing; one with more of them is pasted code."""
 _FILE_NAME: Final = lazy_pattern(
     r".\.(?:md|txt|csv|tsv|json|jsonl|ya?ml|toml|ini|log|org|rst|tex|bib|html?|xml|css|py|ipynb|js|ts|sh|sql|r|"
     r"canvas|base|pdf|docx?|xlsx?|png|jpe?g|gif|svg|webp|avif|bmp|hei[cf]|tiff?)$",
@@ -119,8 +117,6 @@ def problems_of(
             yield Warned(text=error.message, hint=error.hint)
 
 
-MAX_MENTIONS: Final = 100
-"""Words with an `@` that are looked up: a pasted log may hold any number."""
 _PUNCTUATION: Final = ".,;:!?)]}'”’»…。，、！？）」"
 _MENTION = lazy_pattern(rf"""(?<![^\s("'“„‘«（「，。：；、{UNSPACED_SCRIPTS}])@(?:"([^"\n]+)"|([^\s"@]+))""")
 """`@path/to/note.md`, `@Note` or `@"a name with spaces"`.
@@ -136,20 +132,14 @@ _ASKING: Final = frozenset(words(" ".join(INTERROGATIVES.values())))
 _AND: Final = lazy_pattern(
     rf"[,;，；]?\s+(?:{'|'.join(CONNECTIVES.split())})\s+|[,，；;](?=\s|[^\s\d])|[?？]\s*(?=\S)", re.IGNORECASE
 )
-_END: Final = lazy_pattern(r"[.?!]\s+(?=\S)")
 _GREETING: Final = lazy_pattern(r"\A\W*\w+[,!…]+\s*")
 """A word before a question: "Moin, wie oft …"."""
-_WHOLE: Final = lazy_pattern(r"\d|[.!。！]\s*\Z")
 _CHANGES: Final = frozenset(words(CHANGES))
 _WISHES: Final = _CHANGES.union(words(ABOUT_THE_ANSWER), *map(words, REQUESTS.values())) - OWN
 _FOR_A_FIGURE: Final = FOR_A_TIME + FOR_A_NUMBER
 DECIDED: Final = frozenset(words(DECISIONS))
 MAX_SHORT_TOPIC: Final = 2
 """Terms of a question in which "it" stands for something: "How long does it take to bake bread?" has more."""
-MAX_EARLIER: Final = 12
-"""Messages in which the topic is looked for that a question points back to."""
-_CHANGE_WORDS: Final = 8
-"""Words at the beginning of a message, among which the verb stands where a change is asked for."""
 
 
 def _begins_as_question(used: Sequence[str]) -> bool:
@@ -179,7 +169,7 @@ def _sentences(text: str) -> Iterator[str]:
     """Those of a message, in which many people write no capitals: "vet is Dr Novak now. when are peas sown?"."""
     for each in sentences(text):
         start = 0
-        for end in _END.finditer(each):
+        for end in re.finditer(r"[.?!]\s+(?=\S)", each):
             if each[end.start()] in "?!" or _asks_early(each[end.end() :], 1) or REQUEST.match(each[end.end() :]):
                 yield each[start : end.end()].strip()
                 start = end.end()
@@ -206,7 +196,7 @@ def _is_own(text: str) -> bool:
 def wants_change(text: str) -> bool:
     """Whether a message asks for a change to notes: "Add a task to …", "Could you rename …?", and no question."""
     used = words(text)
-    is_said = not _CHANGES.isdisjoint(used[:_CHANGE_WORDS]) or any(sign in text for sign in UNSPACED_CHANGES)
+    is_said = not _CHANGES.isdisjoint(used[:8]) or any(sign in text for sign in UNSPACED_CHANGES)
     return is_said and not _begins_as_question(used)
 
 
@@ -255,7 +245,7 @@ class Question(Struct, frozen=True, kw_only=True):
         notes: list[str] = []
         is_open = True
         may_go_on = self._is_alone and self.asks
-        for message in self._from_same_topic([*islice(earlier, MAX_EARLIER)]) if may_go_on else ():
+        for message in self._from_same_topic([*islice(earlier, 12)]) if may_go_on else ():
             if message.role == "assistant":
                 cited = [each for each in message.references if each.cited and each.title][:1]
                 # The title of a daily note would be a time that is asked for.
@@ -368,7 +358,7 @@ class Question(Struct, frozen=True, kw_only=True):
     @property
     def tells(self) -> bool:
         """Whether it only tells something: "The code is 7719." """
-        is_whole = bool(_WHOLE.search(self.prose))  # and no words to search for
+        is_whole = bool(re.search(r"\d|[.!。！]\s*\Z", self.prose))  # and no words to search for
         return not self.asks or (is_whole and _tells(self.prose) and not _asks_early(self.prose, 2))
 
     @property
@@ -423,7 +413,7 @@ class Question(Struct, frozen=True, kw_only=True):
             agent=None if begins_with_mention else name,
             links=links,
             prose=OpenText(link_catalog.without(sorted(left_out, key=lambda link: link.start), text)),
-            unknown_paths=typed if len(typed) <= MAX_UNKNOWN_PATHS else (),
+            unknown_paths=typed if len(typed) <= 5 else (),  # more of them are pasted code
             split=split,
         )
         return whole if links or pasted else whole._without_told()
@@ -467,7 +457,7 @@ def _mentions(text: str, rest: str, after: int, is_document: Callable[[Link], bo
     unknown: list[Link] = []
     if "@" not in rest:
         return documents, unknown
-    for found in islice(_MENTION.finditer(rest, after), MAX_MENTIONS):
+    for found in islice(_MENTION.finditer(rest, after), 100):  # a pasted log may hold any number
         start = found.start()
         links = [
             link_catalog.link_to(name)._replace(text=text[start:end], start=start, end=end)

@@ -158,7 +158,6 @@ def _letters(word: str) -> int:
 
 MIN_WEIGHT: Final = 2.0
 """What an answer and a passage must have in common; a word of one note weighs 1."""
-NUMBER_WEIGHT: Final = 2.0
 MIN_SHARE: Final = 0.5
 """Or the share of a sentence of the answer."""
 MAX_SENTENCES: Final = 200
@@ -257,7 +256,7 @@ class _Usage:
         known = self._asked.union(*self._said)
         weights = weights_of(known, library.idf(known), rarest_idf(library))
         self._weights = {  # where no spaces are written, a key is two letters
-            key: NUMBER_WEIGHT if _NUMBER.fullmatch(key) else weights[key] * (0.5 if begins_unspaced(key) else 1.0)
+            key: 2.0 if _NUMBER.fullmatch(key) else weights[key] * (0.5 if begins_unspaced(key) else 1.0)
             for key in known
         }
 

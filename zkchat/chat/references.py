@@ -375,7 +375,6 @@ class StaleNote(Struct, frozen=True, kw_only=True):
     is_sent_again: bool
 
     def prompt_item(self, *, can_read: bool) -> PromptItem:
-        """The prompt item that tells the model of the change."""
         if self.is_sent_again:
             more = "The text that comes with this message is the present one."
         else:
@@ -399,10 +398,7 @@ class StaleNote(Struct, frozen=True, kw_only=True):
 def stale_notes(
     library: Library, live: Iterable[ChatMessage], user: ChatMessage, is_own: Callable[[str, str], bool]
 ) -> Iterator[StaleNote]:
-    """The notes that the live messages quote and that differ now, for a new message of the user.
-
-    `is_own` tells whether the text of a note with a digest is one that the model made itself.
-    """
+    """The notes that the live messages quote and that differ now, for a new message of the user."""
     before = last_readings(read_in(message) for message in live if message.id != user.id)
     sent = read_in(user)
     for name, known in last_readings([before, sent]).items():

@@ -88,7 +88,8 @@ class ReplyReader:
         """Tags `<s>` that are open: their ends are no tokens."""
         self._shown: list[str] = []
         self._removed: list[str] = []
-        self._recent = ""
+        self.recent = ""
+        """Its end, as it came."""
         self._lines = _Lines(question, is_strong=is_strong)
         self._is_strong, self._wraps = is_strong, False
         self._fence, self._line, self._ticks = "", "", 0
@@ -97,7 +98,7 @@ class ReplyReader:
 
     def feed(self, text: str) -> str:
         """What may be shown now."""
-        self._recent = (self._recent + text)[-3 * _MAX_LOOP :]
+        self.recent = (self.recent + text)[-3 * _MAX_LOOP :]
         for letter in text:
             self._state(letter)
         return self._take()
@@ -122,13 +123,7 @@ class ReplyReader:
 
     @property
     def removed(self) -> str:
-        """All that was taken out, in order."""
         return "".join(self._removed).strip()
-
-    @property
-    def is_looping(self) -> bool:
-        """Whether it ends with the same words three times in a row."""
-        return repeats(self._recent)
 
     def _take(self) -> str:
         shown = "".join(self._shown)
@@ -260,14 +255,11 @@ class ReplyReader:
         self._held += letter
         if self._calls_tool(self._held):
             self._collect("", self._held)
-        elif self._held not in self._name_starts and (
-            len(self._held) > MAX_TOKEN or not (self._held.rstrip() in self._tools or self._awaits_input())
-        ):
-            self._release()
-
-    def _awaits_input(self) -> bool:
-        name, newline, rest = self._held.partition("\n")
-        return name in self._tools and _INPUT.startswith(newline + rest)
+        elif self._held not in self._name_starts:
+            name, newline, rest = self._held.partition("\n")
+            awaits_input = name in self._tools and _INPUT.startswith(newline + rest)
+            if len(self._held) > MAX_TOKEN or not (self._held.rstrip() in self._tools or awaits_input):
+                self._release()
 
     def _calls_tool(self, text: str) -> bool:
         """Whether it is the name of a tool and what begins its arguments."""

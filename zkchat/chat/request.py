@@ -59,8 +59,6 @@ from zkchat.core import (
 
 LEFT_OUT = "(left out)"
 """In the place of what a tool said in an earlier turn."""
-MAX_QUOTED_CHARS = 60
-"""Of a pinned message that is named in a warning."""
 SQUEEZE = 0.85
 """Of what one compaction aims at: what the next in a row aims at."""
 RESULTS_SHARE = 0.2
@@ -143,8 +141,11 @@ class RequestBuilder:
             left_out += unanswered
             if wants_evidence(self._core.info, self._core.budget.window, can_read=plan.can_read):
                 silent = abstained_turns(window.live)
-                if plan.is_plain:  # passages stand in the place of what it said
-                    silent |= _quoted_turns(window)
+                if plan.is_plain:  # passages stand in the place of what it said in the turns before the last one
+                    starts = [place for place, message in enumerate(window.live) if message.role == "user"]
+                    turns = [window.live[start:end] for start, end in pairwise(starts)]
+                    quoted = [turn for turn in turns if turn[-1].text.startswith((FOUND_NONE, NOT_BORNE_OUT, "> "))]
+                    silent |= {message.id for turn in quoted for message in turn}
                 window, abstained = _without(window, silent, "abstained", ABSTAINED)
                 left_out += abstained
         complete = replace(plan, left_out=(*plan.left_out, *left_out))
@@ -191,8 +192,8 @@ class RequestBuilder:
                 found = self.plan_compaction(assembled, squeeze=(1 - RESULTS_SHARE) * SQUEEZE**attempt)
             if found is None or not await self._is_allowed(found, assembled, emit):
                 break
-            told = Compacting(messages=len(found.archived), tokens=assembled.usage.total, strategy=found.strategy)
-            await emit(told)
+            tokens = assembled.usage.total
+            await emit(Compacting(messages=len(found.archived), tokens=tokens, strategy=found.strategy))
             known = self._core.history.window.condensed.keys()
             await self.compactor.run(assembled, found, emit)
             for warning in self._shortened(found, known):
@@ -323,7 +324,7 @@ class RequestBuilder:
         """What the user should know of a compaction that took more than older messages, once of each message."""
         if found.unpinned:
             said = [message.text for message in self._core.history.thread if message.id in found.unpinned]
-            listed = ", ".join(f'"{shorten(text, MAX_QUOTED_CHARS)}"' for text in said)
+            listed = ", ".join(f'"{shorten(text, 60)}"' for text in said)
             yield Warned(
                 text=f"Not all pinned messages fit in the context with your message. Archived: {listed}",
                 hint="Unpin some (/unpin), raise context.max_tokens, or choose a model with a larger context window.",
@@ -357,14 +358,6 @@ def _without(
     return replace(window, live=tuple(message for message in window.live if message.id not in dropped)), left_out
 
 
-def _quoted_turns(window: Window) -> frozenset[str]:
-    """The ids of the messages of the turns, before the last one, whose answers are quoted passages."""
-    starts = [place for place, message in enumerate(window.live) if message.role == "user"]
-    turns = [window.live[start:end] for start, end in pairwise(starts)]
-    quoted = (turn for turn in turns if turn[-1].text.startswith((FOUND_NONE, NOT_BORNE_OUT, "> ")))
-    return frozenset(message.id for turn in quoted for message in turn)
-
-
 def _too_full(total: int, budget: Budget) -> UsageError:
     return UsageError(
         f"The context is full: this request takes {total:,} tokens; a window of {budget.window:,} has room for "
@@ -386,10 +379,7 @@ _MEMORY, _RECALLED, _RELEVANT = 1, 2, 3
 
 
 def rank_of(each: PromptItem) -> int:
-    """What may be left out of a request that is too full: the highest rank first, and never 0.
-
-    The highest have rules, notes and tools that the message calls for.
-    """
+    """What may be left out of a request that is too full: the highest rank first, and never 0."""
     item = each.item
     if item.type in _GIVING_WAY:
         return _MEMORY

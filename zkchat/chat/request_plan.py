@@ -1,6 +1,7 @@
 """What goes into a request beside the conversation: instructions, rules, notes, tools, memory."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from functools import partial
 from itertools import chain, compress
 
@@ -50,7 +51,6 @@ from zkchat.core import (
     RequestItem,
     StorageError,
     Tool,
-    ToolSpec,
     VaultError,
     abstained_turns,
     shorten,
@@ -168,8 +168,6 @@ MAX_TOLD_CHARS = 240
 MAX_TOLD, MAX_OPEN_TOLD = 3, 20
 """Earlier messages of the user that are repeated to a small model; to a question of the user's own, "my", "we", that is
 in other words than they are."""
-MIN_SHARE_OF_MOST = 0.5
-"""What another is worth at least beside the best: a second one only confuses a small model."""
 MEANT, CLEARLY_MEANT = 0.15, 0.3
 """What a message is worth that may be meant, and one that has a term in common with the question."""
 TOLD_FIRST, TOLD_FIRST_IN_DOUBT = 0.75, 0.5
@@ -276,26 +274,22 @@ class RequestPlanner:
         return [*self._instructed(agent, lasting), *lasting]
 
     def candidates(self, agent: Agent) -> list[Candidate]:
-        """The rules, notes and tools that this agent may be given."""
+        """The rules, notes and tools that this agent may be given; that for long messages where one is shortened."""
+        core = self._core
+        left_out = frozenset() if self.memory_state(agent).is_on else MEMORY_TOOLS
+        if not core.has_long_messages():
+            left_out |= {READ_ATTACHMENT}
+        if core.proposals and not core.proposals.is_on:
+            left_out |= core.proposals.tool_names
+        tools = [spec for spec in self.tools.specs if spec.name not in left_out] if core.info.calls_tools else []
         return build_candidates(
             agent,
-            rules=self._core.profiles.rules.values(),
+            rules=core.profiles.rules.values(),
             notes=dict(self._notes(agent)),
-            tools=self._offered_tools(agent),
+            tools=tools,
             core=CORE_TOOLS,
             needed=(READ_ATTACHMENT,),
         )
-
-    def _offered_tools(self, agent: Agent) -> list[ToolSpec]:
-        """The tools of a model that calls any; that for long messages only where one is shortened."""
-        if not self._core.info.calls_tools:
-            return []
-        left_out = frozenset() if self.memory_state(agent).is_on else MEMORY_TOOLS
-        if not self._core.has_long_messages():
-            left_out |= {READ_ATTACHMENT}
-        if self._core.proposals and not self._core.proposals.is_on:
-            left_out |= self._core.proposals.tool_names
-        return [spec for spec in self.tools.specs if spec.name not in left_out]
 
     def _instructed(
         self, agent: Agent, selected: Iterable[PromptItem], user: ChatMessage | None = None, *, told_first: bool = False
@@ -312,13 +306,12 @@ class RequestPlanner:
         """The notes that changed since the model read them in this conversation."""
         if self._core.info.needs_notes:
             return []  # it reads nothing but the question
-        try:
+        with suppress(StorageError):
             hidden = self._core.privacy.hidden()
             live = [message for message in self._core.history.window.live if message.id not in hidden]
             readings = self._core.readings
             return [*stale_notes(self._core.library, live, user, readings.is_own if readings else lambda *_: False)]
-        except StorageError:
-            return []
+        return []
 
     def can_read(self, agent: Agent) -> bool:
         """Whether the model looks into the vault by itself: it calls tools, and the core ones are in every request."""
@@ -378,10 +371,9 @@ class RequestPlanner:
         return frozenset(full_name(*place) for place in places if place)
 
     def _withheld(self, name: str) -> str:
-        try:
+        with suppress(StorageError):
             return self._core.library.withheld(link_named(name))
-        except StorageError:
-            return ""
+        return ""
 
     def _with_its_reason(self, left: LeftOut) -> LeftOut:
         """What cannot be found may be there, and withheld from this model."""
@@ -396,7 +388,7 @@ class RequestPlanner:
 
     def page(self, budget: int, dropped: Collection[str] = ()) -> Selection:
         """The vault's page with its imports."""
-        try:
+        with suppress(StorageError):
             return project_memory(
                 partial(self._core.library.read, suggests=False),  # most vaults have none, at each turn
                 self._core.tokenizer,
@@ -404,18 +396,16 @@ class RequestPlanner:
                 is_approved=self._core.page_is_approved,
                 dropped=dropped,
             )
-        except StorageError:
-            return Selection()
+        return Selection()
 
     def _facts(self, agent: Agent, question: str, budget: int) -> Selection:
         if not question or self._core.memory is None or self._core.info.needs_notes:
             return Selection()
-        try:
+        with suppress(StorageError):
             return self._core.memory.recall(
                 question, self._core.tokenizer, budget, is_plain=self._core.info.needs_evidence, agent=agent.name
             )
-        except StorageError:
-            return Selection()  # a turn goes on without what is remembered
+        return Selection()  # a turn goes on without what is remembered
 
     def _recalled(self, question: str, budget: int) -> list[PromptItem]:
         """The archived messages that are relevant to a question, in the order in which they were said."""
@@ -492,7 +482,7 @@ class RequestPlanner:
         # To a question of the user's own that has few words in common with any of it, all of it may be the answer.
         most, held = max(zip(worth, shared, strict=True), default=(0.0, 0))
         is_open = self._is_own(question) and 2 * held < max(len(topic), 1)
-        least = 0.0 if is_open else max(MEANT, MIN_SHARE_OF_MOST * most)
+        least = 0.0 if is_open else max(MEANT, 0.5 * most)  # a second one only confuses a small model
         best = sorted((place for place in range(len(told)) if worth[place] >= least), key=lambda place: -worth[place])
         best = best[: MAX_OPEN_TOLD if is_open else MAX_TOLD]
         sure = best if not is_open else best[:1] if most >= MEANT else []

@@ -59,18 +59,7 @@ from zkchat.index import (
 from zkchat.language import STOP_WORDS_BY_CODE, by_code
 from zkchat.notes import detect_language
 
-MAX_QUOTED_CHARS: Final = 160
-"""Of each statement that a warning quotes."""
 MAX_QUOTED_STATEMENTS: Final = 3
-"""Statements that a warning quotes."""
-MIN_KNOWN_SHARE: Final = 0.6
-"""Of the words of a small model's answer: what has to stand in what it was given."""
-MIN_SURE: Final = 0.65
-"""The score of a passage that is quoted although a model found no answer in it."""
-MAX_SHORT_ANSWER: Final = 4
-"""Words of an answer that leaves what it is about to the question; a longer one says that by itself."""
-MAX_SOURCES: Final = 3
-"""Places that are named below an answer."""
 NO_ANSWER: Final = re.compile(r"\bnotes? (?:do|does)(?: not|n.t) (?:say|provide|mention|contain|give)|\bno information")
 """What models say where the notes do not answer."""
 IS_ANSWERED: Final = "Do the notes answer this? Begin your answer with Yes or No, then give the answer."
@@ -284,7 +273,7 @@ async def _replace_unfounded(exchange: Exchange, question: Question, user: ChatM
     # Of a model that cannot read them, it tells nothing that it found no answer there.
     is_blind = is_garbled or exchange.core.info.is_tiny
     is_sure = is_blind or question.stays_with(request.evidence) or (is_strange and _is_named(exchange, question))
-    is_sure = is_sure or any(each.linked or each.score >= MIN_SURE for each in request.evidence)
+    is_sure = is_sure or any(each.linked or each.score >= 0.65 for each in request.evidence)
     told_before = "" if is_sure else _told_on(exchange)
     evidence = request.evidence if is_sure else () if told_before else request.evidence[:1]
     if evidence and is_blind and request.is_doubtful:
@@ -348,7 +337,7 @@ def _is_about(exchange: Exchange, answer: str, question: Question, told: Sequenc
     said = {term for text in [*map(_told_by, chosen), *(told if chosen else ())] for term in terms(text)}
     claimed, own = topic_terms(answer), own_terms(question.prose)
     is_meant = bool(claimed & own) and 2 * sum(is_said(term, said) for term in own) > len(own)
-    is_copied = claimed <= said and (is_meant or len(claimed) > MAX_SHORT_ANSWER)
+    is_copied = claimed <= said and (is_meant or len(claimed) > 4)  # a longer one says that by itself
     needed = _named(library, question, () if detect_language(answer) == "de" else evidence)
     if not (is_meant and claimed - own <= said and sum(not is_said(term, said) for term in own) <= 1):
         needed |= _rarest(library, question)
@@ -418,7 +407,7 @@ def is_founded(answer: str, question: str, given: Sequence[str]) -> bool:
     is_new = bool(added) and not (figures or any(is_said(term, told) for term in added))  # "The cargo bike is blue."
     if language and (given_in := detect_language("\n".join(given)) or language) != language:
         return not is_new or language_of(question) != given_in  # words of another language say nothing
-    return not is_new and sum(is_said(term, asked | told) for term in spoken) >= MIN_KNOWN_SHARE * len(spoken)
+    return not is_new and sum(is_said(term, asked | told) for term in spoken) >= 0.6 * len(spoken)
 
 
 @cache
@@ -456,7 +445,7 @@ async def _name_sources(exchange: Exchange, question: Question, user: ChatMessag
     if sent.context.told_first or any(number >= notes for number in used):
         used += [number for number, (_, is_sure) in enumerate(told, notes) if is_sure][-1:]
     places = dict.fromkeys(given[number][0] for number in used)
-    line = f"— {' · '.join([*places][:MAX_SOURCES])}\n" if places else ""
+    line = f"— {' · '.join([*places][:3])}\n" if places else ""
     evidence = exchange.assembled.request.evidence
     if exchange.core.info.is_tiny and evidence and len(given) == len(evidence):  # nobody can rely on its words alone
         line = "".join(piece.text for piece in quotations([evidence[number] for number in sorted({0, *used})]))
@@ -500,4 +489,4 @@ async def _replace_answer(
 
 
 def _quoted(sentence: str) -> str:
-    return shorten(" ".join(sentence.split()), MAX_QUOTED_CHARS)
+    return shorten(" ".join(sentence.split()), 160)

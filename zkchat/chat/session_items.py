@@ -141,7 +141,7 @@ class SessionItems:
     def _memory(self) -> list[SessionItem]:
         """All of memory, then the files of the vault's page; nothing where it is off whatever the user adds."""
         requests, state = self._requests, self.memory_state
-        if state.is_set_off:
+        if state.why_off == "off":
             return []
         files = requests.planner.page(requests.budget.memory_limit).records if state.is_on else ()
         whole = RequestItem(type="memory", name=WHOLE, tokens=sum(file.tokens for file in files))

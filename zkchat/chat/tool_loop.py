@@ -19,7 +19,7 @@ from zkchat.chat.journal import Draft, seconds_between
 from zkchat.chat.question import Question
 from zkchat.chat.quotations import GivenText, given_texts, refer_to_used
 from zkchat.chat.references import ReferenceList, cite, given_before, sent_along
-from zkchat.chat.replies import ReplyReader
+from zkchat.chat.replies import ReplyReader, repeats
 from zkchat.chat.request import RequestBuilder
 from zkchat.chat.tools.registry import MAX_ARGUMENTS_CHARS
 from zkchat.core import (
@@ -93,7 +93,6 @@ class Exchange(Struct):
     answered: dict[tuple[str, str], bool] = field(default_factory=dict)
     """Name and arguments of the calls whose results still hold, and whether they staged a change."""
     rounds: int = 0
-    """Rounds of tool calls so far."""
     failed_rounds: int = 0
     """Rounds in a row in which no call worked."""
     warnings: set[str] = field(default_factory=set)
@@ -214,23 +213,21 @@ class Exchange(Struct):
 
     def empty_answer_warning(self, answer: ChatMessage) -> Warned | None:
         """One sentence on an answer that holds no words, or for which the model lost its tools; None on any other."""
+        found = f"What it found is in this session. {OTHERWISE}"
         if answer.text.strip():
             if not self.lost_tools:
                 return None
-            said, hint = (
-                f"{self.lost_tools}, so it had to answer without tools.",
-                f"It may have missed something. {OTHERWISE}",
-            )
+            said = f"{self.lost_tools}, so it had to answer without tools."
+            hint = f"It may have missed something. {OTHERWISE}"
         elif self.finish and self.finish.reason == "length":
             said, hint = "ran out of room before it answered.", f"Ask for something shorter, or {MORE_ROOM}."
         elif self.calls:
-            said, hint = "kept calling tools and answered nothing.", f"What it found is in this session. {OTHERWISE}"
+            said, hint = "kept calling tools and answered nothing.", found
         elif answer.thinking.strip():
             said = "thought and then answered nothing."
             hint = f"Its thinking is kept: ui.thinking shows it. {OTHERWISE}"
         elif self.rounds:
-            said = "used its tools and then answered nothing."
-            hint = f"What it found is in this session. {OTHERWISE}"
+            said, hint = "used its tools and then answered nothing.", found
         else:
             said, hint = "answered nothing.", OTHERWISE
         return Warned(text=f"{self.core.info.shown} {said}", hint=hint)
@@ -353,7 +350,7 @@ class Exchange(Struct):
                         self.calls.append(call)
                     case Finish():
                         self.finish = chunk
-                if reader and may_loop and reader.is_looping:
+                if reader and may_loop and repeats(reader.recent):
                     self.finish = Finish(warning=f"{self.core.info.shown} began to repeat itself and was stopped.")
                     break
                 if left < 0:
@@ -388,7 +385,9 @@ class Exchange(Struct):
         self.rounds += 1
         core, count = self.core, self.core.tokenizer.count
         calls = self.calls[:MAX_CALLS]
-        kept = [*map(_as_stored, calls)]
+        # No more of its name and arguments than is worth keeping and sending back.
+        texts = (text if len(text := call.arguments) <= MAX_ARGUMENTS_CHARS else text[:200] for call in calls)
+        kept = [replace(call, name=call.name[:100], arguments=text) for call, text in zip(calls, texts, strict=True)]
         said = self.draft.finished()
         step = replace(
             said,
@@ -477,9 +476,3 @@ class Exchange(Struct):
 
 def _pieces(text: str) -> Iterator[str]:
     return (text[start : start + _MAX_DELTA] for start in range(0, len(text), _MAX_DELTA))
-
-
-def _as_stored(call: ToolCallPart) -> ToolCallPart:
-    """A call with no more of its name and arguments than is worth keeping and sending back."""
-    kept = call.arguments if len(call.arguments) <= MAX_ARGUMENTS_CHARS else call.arguments[:200]
-    return replace(call, name=call.name[:100], arguments=kept)

@@ -81,171 +81,12 @@ RoomBeside = Callable[[int], DocumentRoom]
 """The room for documents beside so many tokens of other things."""
 
 
-class Augmentation:
-    """Adds to a question what the model needs to answer it, as far as there is room."""
-
-    def __init__(self, core: ConversationCore, requests: RequestBuilder) -> None:
-        self._core = core
-        self._requests = requests
-        self.further_passages = FurtherPassages(core)
-
-    def augment(
-        self,
-        question: Question,
-        asked: ChatMessage,
-        agent: Agent,
-        references: tuple[DocumentReference, ...],
-        resources: Sequence[Resource],
-    ) -> tuple[ChatMessage, Sequence[Warned]]:
-        """The message with all that goes along, and warnings about what does not."""
-        core, planner = self._core, self._requests.planner
-        can_read = planner.can_read(agent)
-        lasting = planner.lasting_notes(agent) if references else ()
-        room = partial(self._requests.documents_room, agent, asked, question.prose)
-        found = self._findings(question, asked, references, can_read=can_read)
-        linked = [each for each in references if not is_sent_anyway(each, lasting)]
-        named = core.images.take_named(linked, images_of(asked), lambda: room(0).tokens)
-        taken = {each.relative_path: each for each in named.references}
-        linked = [taken.get(each.relative_path, each) for each in linked]
-        brought = [] if core.info.needs_notes else brought_along(core.library, linked, question.prose)
-        files, marked, evidence = self._documents(asked, linked, found.evidence, named.tokens, room, brought)
-        left_out = [Warned(text=text) for each in brought if (text := each.shortfall(files))]
-        files += self._resource_parts(question, resources, named.tokens + self._tokens_of(files), room)
-        beside = named.tokens + self._tokens_of(files)
-        shown = core.images.take_embedded(files, named.parts, lambda: room(beside).tokens)
-        parts: list[Part] = [TextPart(text=question.text), *files, *named.parts, *shown.parts]
-        said = evidence, found.nearest, found.remark, found.searched_for, found.excerpts, found.listing
-        if any(said):
-            parts.append(replace(found, evidence=evidence))
-        own = core.tokenizer.count(question.text)
-        is_pasted = own > 2_000 and 2 * len(question.split.material) > len(question.text)
-        is_told = asked.brief is None and is_key(question.told or question.prose)
-        included = (*marked, *shown.references)
-        anyway = [replace(each, included=True) for each in references if is_sent_anyway(each, lasting)]
-        user = replace(
-            asked,
-            parts=tuple(parts),
-            references=ReferenceList([*anyway, *included]).as_tuple() if anyway else included,
-            token_count=own,
-            priority=PASTE_PRIORITY if is_pasted else KEEP_PRIORITY if is_told else DEFAULT_PRIORITY,
-        )
-        sent = augmented_text(user, can_read=can_read, is_plain=core.info.needs_evidence)
-        augmented = core.tokenizer.count(sent) + named.tokens + shown.tokens
-        return replace(user, augmented_token_count=augmented), [*named.warnings, *left_out]
-
-    def _findings(
-        self, question: Question, asked: ChatMessage, references: Sequence[DocumentReference], *, can_read: bool
-    ) -> EvidencePart:
-        """What the vault or the message itself says on a question."""
-        core, settings = self._core, self._core.settings
-        listing, found = None, Findings()
-        excerpts: tuple[MessageExcerpt, ...] = ()
-        if core.info.needs_notes or core.info.needs_evidence:  # about the vault itself, which it could not find out
-            most = MAX_ASKED if settings.quoted_passages > DEFAULT_LIMIT else MAX_LISTED
-            listing = answer_about_vault(core.library, question, references, most=most)
-        if core.info.needs_notes and listing is None:
-            excerpts = find_excerpts(question.text)
-        if listing is None and (asked.brief is None or asked.brief.uses_notes):
-            wanted = settings.strict or wants_evidence(core.info, core.budget.window, can_read=can_read)
-            if wanted:
-                limit = settings.quoted_passages if core.info.needs_notes else DEFAULT_LIMIT
-                found = look_up(core.library, question, references, limit=limit)
-                # A small model would answer from the notes what nobody asked: what is told is not in them yet.
-                is_told = core.info.needs_evidence and not (question.asks or references)
-                found = Findings() if is_told and not is_said_whole(question, found) else found
-            elif core.history.was_asked_again:  # a model that would hardly look by itself
-                found = Findings(tuple(relevant_evidence(core.library, question, references)))
-        if excerpts and (found.is_doubtful or not found.evidence):
-            found = Findings()
-        self.further_passages.more[asked.id] = found.more
-        named = ", ".join(dict.fromkeys(map(core.library.title, question.notes))) or question.topic
-        about = f"Taken as a question about {named}." if found.evidence and question.stays_with(found.evidence) else ""
-        return EvidencePart(
-            evidence=found.evidence,
-            nearest=found.nearest,
-            is_doubtful=found.is_doubtful,
-            excerpts=excerpts,
-            listing=listing,
-            remark=" ".join(filter(None, [about, found.remark])),
-            searched_for=found.searched_for,
-        )
-
-    def _documents(
-        self,
-        asked: ChatMessage,
-        linked: Sequence[DocumentReference],
-        found: tuple[Evidence, ...],
-        taken: int,
-        room_beside: RoomBeside,
-        brought: Sequence[Brought],
-    ) -> tuple[list[FilePart], list[DocumentReference], tuple[Evidence, ...]]:
-        """The documents that go along, whole or in part, their references, and the passages to be sent beside them.
-
-        `taken` are the tokens of images.
-        Passages that stand in the documents are not sent twice, except to a model that reads little else.
-        """
-        info, tokenizer = self._core.info, self._requests.expected_tokens
-
-        def include(evidence: Sequence[Evidence]) -> tuple[list[FilePart], list[DocumentReference]]:
-            room = DocumentRoom(tokens=0)
-            if any(reference.relative_path for reference in linked):
-                links = (f"{each.wikilink} {each.relative_path} {each.summary} {each.relative_path}" for each in linked)
-                texts = [*(each.text for each in evidence), *links]
-                beside = taken + sum(tokenizer.count(text) + TAG_TOKENS for text in texts)
-                room = room_beside(beside + (tokenizer.count(asked.brief.text) if asked.brief else 0))
-            filled = {each.name for each in brought}  # a folder whose notes come along is not listed
-
-            def text_of(reference: DocumentReference) -> str:
-                path = reference.relative_path
-                if path is None or path in filled or is_image(path):
-                    return ""
-                try:
-                    return self._core.library.section(path, anchor_in(reference))
-                except VaultError:
-                    return ""
-
-            along = [(each.notes, each.share) for each in brought]
-            embeds_of = partial(embedded, self._core.library)
-            files, marked = include_documents(linked, text_of, tokenizer, room, embeds_of, along)
-            sent = {name for name in filled if any(part.name.startswith(name) for part in files)}
-            return files, [replace(each, included=True) if each.relative_path in sent else each for each in marked]
-
-        files, marked = include(found)
-        if info.needs_notes or (info.needs_evidence and not files):
-            return files, marked, found
-        if info.needs_evidence:  # it would take what others say for what the linked note says
-            return files, marked, tuple(each for each in found if each.linked and not _holds(files, each))
-        evidence = tuple(each for each in found if not _holds(files, each))
-        if len(evidence) < len(found):  # passages that need not be sent leave their room to the documents
-            files, marked = include(evidence)
-            evidence = tuple(each for each in found if not _holds(files, each))
-        return files, marked, evidence
-
-    def _resource_parts(
-        self, question: Question, resources: Sequence[Resource], taken: int, room_beside: RoomBeside
-    ) -> list[FilePart]:
-        """What servers gave, in the room that is left beside the `taken` tokens, shared by all of them."""
-        count = self._requests.expected_tokens.count
-        room = room_beside(taken + TAG_TOKENS * len(resources)).tokens if resources else 0
-        parts: list[FilePart] = []
-        for left, each in zip(range(len(resources), 0, -1), resources, strict=True):
-            text, extent = excerpt_document(each.text, room // left, count, question.prose)
-            if text:
-                room -= count(text)
-                parts.append(FilePart(name=each.uri, text=text, extent=extent, server=each.server))
-        return parts
-
-    def _tokens_of(self, files: Iterable[FilePart]) -> int:
-        return sum(self._requests.expected_tokens.count(file.text) + TAG_TOKENS for file in files)
-
-
 def _is_outside(link: Link) -> bool:
     """Whether a path that is not in the vault is written as one of this computer."""
     return link.target.startswith(("/", "~/"))
 
 
 def _holds(files: Iterable[FilePart], passage: Evidence) -> bool:
-    """Whether a document that goes along holds the passage anyway."""
     if is_folder(passage.relative_path):  # a list of the notes
         return any(file.name.startswith(passage.relative_path) for file in files)
     names = (passage.relative_path, f"{passage.relative_path}#{passage.heading}")
@@ -259,8 +100,7 @@ class Turn:
         self.core = core
         core.journal.keeps_local = core.privacy.keeps_local
         self.requests = RequestBuilder(core)
-        self._augmentation = Augmentation(core, self.requests)
-        self.further_passages = self._augmentation.further_passages
+        self.further_passages = FurtherPassages(core)
         self._reported: set[str] = set()
         """The warnings that the user has read in this conversation."""
 
@@ -338,7 +178,7 @@ class Turn:
                 events.append(warning)
             try:
                 agent = self.core.agent_for(question.agent)
-                user, warnings = self._augmentation.augment(question, asked, agent, references, resources)
+                user, warnings = self._augment(question, asked, agent, references, resources)
                 stored = self.core.journal.append(MessageEntry(message=user))
                 events += [*self._new(warnings), *_resources_read(user, resources), *unread]
                 events += filter(None, [stored])
@@ -377,6 +217,155 @@ class Turn:
             else:  # there are no links then, but still a model to talk to
                 events.append(Warned(text=f"Links and search do not work right now. {error.message}", hint=error.hint))
         return question, references, events
+
+    def _augment(
+        self,
+        question: Question,
+        asked: ChatMessage,
+        agent: Agent,
+        references: tuple[DocumentReference, ...],
+        resources: Sequence[Resource],
+    ) -> tuple[ChatMessage, Sequence[Warned]]:
+        """The message with all that goes along, and warnings about what does not."""
+        core, planner = self.core, self.requests.planner
+        can_read = planner.can_read(agent)
+        lasting = planner.lasting_notes(agent) if references else ()
+        room = partial(self.requests.documents_room, agent, asked, question.prose)
+        found = self._findings(question, asked, references, can_read=can_read)
+        linked = [each for each in references if not is_sent_anyway(each, lasting)]
+        named = core.images.take_named(linked, images_of(asked), lambda: room(0).tokens)
+        taken = {each.relative_path: each for each in named.references}
+        linked = [taken.get(each.relative_path, each) for each in linked]
+        brought = [] if core.info.needs_notes else brought_along(core.library, linked, question.prose)
+        files, marked, evidence = self._documents(asked, linked, found.evidence, named.tokens, room, brought)
+        left_out = [Warned(text=text) for each in brought if (text := each.shortfall(files))]
+        files += self._resource_parts(question, resources, named.tokens + self._tokens_of(files), room)
+        beside = named.tokens + self._tokens_of(files)
+        shown = core.images.take_embedded(files, named.parts, lambda: room(beside).tokens)
+        parts: list[Part] = [TextPart(text=question.text), *files, *named.parts, *shown.parts]
+        said = evidence, found.nearest, found.remark, found.searched_for, found.excerpts, found.listing
+        if any(said):
+            parts.append(replace(found, evidence=evidence))
+        own = core.tokenizer.count(question.text)
+        is_pasted = own > 2_000 and 2 * len(question.split.material) > len(question.text)
+        is_told = asked.brief is None and is_key(question.told or question.prose)
+        included = (*marked, *shown.references)
+        anyway = [replace(each, included=True) for each in references if is_sent_anyway(each, lasting)]
+        user = replace(
+            asked,
+            parts=tuple(parts),
+            references=ReferenceList([*anyway, *included]).as_tuple() if anyway else included,
+            token_count=own,
+            priority=PASTE_PRIORITY if is_pasted else KEEP_PRIORITY if is_told else DEFAULT_PRIORITY,
+        )
+        sent = augmented_text(user, can_read=can_read, is_plain=core.info.needs_evidence)
+        augmented = core.tokenizer.count(sent) + named.tokens + shown.tokens
+        return replace(user, augmented_token_count=augmented), [*named.warnings, *left_out]
+
+    def _findings(
+        self, question: Question, asked: ChatMessage, references: Sequence[DocumentReference], *, can_read: bool
+    ) -> EvidencePart:
+        """What the vault or the message itself says on a question."""
+        core, settings = self.core, self.core.settings
+        listing, found = None, Findings()
+        excerpts: tuple[MessageExcerpt, ...] = ()
+        if core.info.needs_notes or core.info.needs_evidence:  # about the vault itself, which it could not find out
+            most = MAX_ASKED if settings.quoted_passages > DEFAULT_LIMIT else MAX_LISTED
+            listing = answer_about_vault(core.library, question, references, most=most)
+        if core.info.needs_notes and listing is None:
+            excerpts = find_excerpts(question.text)
+        if listing is None and (asked.brief is None or asked.brief.uses_notes):
+            wanted = settings.strict or wants_evidence(core.info, core.budget.window, can_read=can_read)
+            if wanted:
+                limit = settings.quoted_passages if core.info.needs_notes else DEFAULT_LIMIT
+                found = look_up(core.library, question, references, limit=limit)
+                # A small model would answer from the notes what nobody asked: what is told is not in them yet.
+                is_told = core.info.needs_evidence and not (question.asks or references)
+                found = Findings() if is_told and not is_said_whole(question, found) else found
+            elif core.history.was_asked_again:  # a model that would hardly look by itself
+                found = Findings(tuple(relevant_evidence(core.library, question, references)))
+        if excerpts and (found.is_doubtful or not found.evidence):
+            found = Findings()
+        self.further_passages.more[asked.id] = found.more
+        named = ", ".join(dict.fromkeys(map(core.library.title, question.notes))) or question.topic
+        about = f"Taken as a question about {named}." if found.evidence and question.stays_with(found.evidence) else ""
+        return EvidencePart(
+            evidence=found.evidence,
+            nearest=found.nearest,
+            is_doubtful=found.is_doubtful,
+            excerpts=excerpts,
+            listing=listing,
+            remark=" ".join(filter(None, [about, found.remark])),
+            searched_for=found.searched_for,
+        )
+
+    def _documents(
+        self,
+        asked: ChatMessage,
+        linked: Sequence[DocumentReference],
+        found: tuple[Evidence, ...],
+        taken: int,
+        room_beside: RoomBeside,
+        brought: Sequence[Brought],
+    ) -> tuple[list[FilePart], list[DocumentReference], tuple[Evidence, ...]]:
+        """The documents that go along, whole or in part, their references, and the passages to be sent beside them.
+
+        `taken` are the tokens of images.
+        Passages that stand in the documents are not sent twice, except to a model that reads little else.
+        """
+        info, tokenizer = self.core.info, self.requests.expected_tokens
+
+        def include(evidence: Sequence[Evidence]) -> tuple[list[FilePart], list[DocumentReference]]:
+            room = DocumentRoom(tokens=0)
+            if any(reference.relative_path for reference in linked):
+                links = (f"{each.wikilink} {each.relative_path} {each.summary} {each.relative_path}" for each in linked)
+                texts = [*(each.text for each in evidence), *links]
+                beside = taken + sum(tokenizer.count(text) + TAG_TOKENS for text in texts)
+                room = room_beside(beside + (tokenizer.count(asked.brief.text) if asked.brief else 0))
+            filled = {each.name for each in brought}  # a folder whose notes come along is not listed
+
+            def text_of(reference: DocumentReference) -> str:
+                path = reference.relative_path
+                if path is None or path in filled or is_image(path):
+                    return ""
+                try:
+                    return self.core.library.section(path, anchor_in(reference))
+                except VaultError:
+                    return ""
+
+            along = [(each.notes, each.share) for each in brought]
+            embeds_of = partial(embedded, self.core.library)
+            files, marked = include_documents(linked, text_of, tokenizer, room, embeds_of, along)
+            sent = {name for name in filled if any(part.name.startswith(name) for part in files)}
+            return files, [replace(each, included=True) if each.relative_path in sent else each for each in marked]
+
+        files, marked = include(found)
+        if info.needs_notes or (info.needs_evidence and not files):
+            return files, marked, found
+        if info.needs_evidence:  # it would take what others say for what the linked note says
+            return files, marked, tuple(each for each in found if each.linked and not _holds(files, each))
+        evidence = tuple(each for each in found if not _holds(files, each))
+        if len(evidence) < len(found):  # passages that need not be sent leave their room to the documents
+            files, marked = include(evidence)
+            evidence = tuple(each for each in found if not _holds(files, each))
+        return files, marked, evidence
+
+    def _resource_parts(
+        self, question: Question, resources: Sequence[Resource], taken: int, room_beside: RoomBeside
+    ) -> list[FilePart]:
+        """What servers gave, in the room that is left beside the `taken` tokens, shared by all of them."""
+        count = self.requests.expected_tokens.count
+        room = room_beside(taken + TAG_TOKENS * len(resources)).tokens if resources else 0
+        parts: list[FilePart] = []
+        for left, each in zip(range(len(resources), 0, -1), resources, strict=True):
+            text, extent = excerpt_document(each.text, room // left, count, question.prose)
+            if text:
+                room -= count(text)
+                parts.append(FilePart(name=each.uri, text=text, extent=extent, server=each.server))
+        return parts
+
+    def _tokens_of(self, files: Iterable[FilePart]) -> int:
+        return sum(self.requests.expected_tokens.count(file.text) + TAG_TOKENS for file in files)
 
     def _take_outside(self, question: Question) -> tuple[list[Resource], list[Warned]]:
         """The files outside the vault that it names, as far as the user lets the model have them, and what to say."""

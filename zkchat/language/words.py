@@ -13,13 +13,12 @@ from typing import Any, Final
 
 from zkchat.core import lazy_pattern
 
-_FOLDER: Final = Path(__file__).with_name("data")
-
 
 @cache
 def languages() -> Mapping[str, Mapping[str, Any]]:
     """By ISO 639-1 code all that is known of a language; of several that may be meant the one of the lowest rank is."""
-    found = {path.stem: tomllib.loads(path.read_text(encoding="utf-8")) for path in _FOLDER.glob("*.toml")}
+    files = Path(__file__).with_name("data").glob("*.toml")
+    found = {path.stem: tomllib.loads(path.read_text(encoding="utf-8")) for path in files}
     return dict(sorted(found.items(), key=lambda item: item[1]["rank"]))
 
 
@@ -95,7 +94,6 @@ LANGUAGE_OF_SCRIPT: Final[dict[str, str]] = {
 LANGUAGE_NAMES: Final[dict[str, str]] = by_code("name")
 
 NEGATORS: Final[dict[str, str]] = by_code("negators", spaced=True)
-
 NUMBER_WORDS: Final[dict[str, str]] = by_code("number_words")
 
 GREETINGS: Final = of_all("greetings", spaced=True)
@@ -128,7 +126,6 @@ NOTE_PARTS: Final = lazy_pattern(f"{any_of('headings')}|{any_of('metadata')}", r
 REQUEST: Final = lazy_pattern(rf"[?？]|\b(?:{any_of('request_phrases')})\b", re.IGNORECASE)
 
 STOP_WORDS: Final = by_name("stop_words")
-
 SYNONYMS: Final = by_name("synonyms")
 
 ENDS_AS_QUESTION: Final = lazy_pattern(r"(?:[?？؟]|[\u0370-\u03ff];|か[。．]?|吗[。．]?|嗎[。．]?|ไหม|มั้ย)\W*\Z")

@@ -15,11 +15,10 @@ from tests.support.memories import MemoriesInMemory
 from tests.support.sessions import NOON
 from zkchat.chat.context.selection import Relevance
 from zkchat.chat.memory import Memory
-from zkchat.chat.message_search import FoundMessage
 from zkchat.chat.tools.explore import explore_tools
 from zkchat.chat.tools.memory import memory_tools, recall_tools
 from zkchat.chat.tools.registry import Toolbox
-from zkchat.core.message import ToolCallPart
+from zkchat.core.message import ChatMessage, ToolCallPart
 from zkchat.core.ports import Tool
 from zkchat.core.values import to_plain
 
@@ -39,7 +38,7 @@ PATHS = (
 )
 
 
-def nothing_found(_query: str, _most: int) -> Sequence[FoundMessage]:
+def nothing_found(_query: str, _most: int) -> Sequence[tuple[ChatMessage, float]]:
     return []
 
 

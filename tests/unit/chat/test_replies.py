@@ -298,4 +298,4 @@ def test_the_same_words_three_times_in_a_row_are_a_loop(text: str, expected: boo
     assert repeats(text) is expected
     reader = ReplyReader()
     reader.feed(text)
-    assert reader.is_looping is expected
+    assert repeats(reader.recent) is expected

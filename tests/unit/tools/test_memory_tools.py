@@ -5,7 +5,6 @@ from tests.support.memories import MemoriesInMemory
 from tests.support.sessions import NOON
 from zkchat.chat.context.selection import Relevance
 from zkchat.chat.memory import Memory
-from zkchat.chat.message_search import FoundMessage
 from zkchat.chat.tools.memory import memory_tools, recall_tools
 from zkchat.chat.tools.registry import Toolbox
 from zkchat.core.message import ToolCallPart
@@ -57,15 +56,15 @@ def test_what_was_kept_can_be_found_again() -> None:
     assert use(box, "recall", query="water").summary == "nothing found"
 
 
-def said(text: str) -> FoundMessage:
+def said(text: str) -> tuple[IndexedMessage, float]:
     message = IndexedMessage(
         session="s", id=text[:5], place=1, changed=1, role="user", name="Anna", time=NOON, text=text, said=b"",
         labels=b"", features=b"",
     )  # fmt: skip
-    return FoundMessage(message, 0.5)
+    return message, 0.5
 
 
-def recalled(*found: FoundMessage, **arguments: object) -> ToolOutcome:
+def recalled(*found: tuple[IndexedMessage, float], **arguments: object) -> ToolOutcome:
     (tool,) = recall_tools(lambda query, limit: found[:limit] if query == "the heron" else [])
     assert tool.spec.name == "search_conversation"
     return asyncio.run(tool.call(json.dumps(arguments)))

@@ -36,19 +36,9 @@ MIN_WEIGHT: Final = 1.0
 """The least weight of what both hold; a word that one note has weighs 1, one of every note next to nothing."""
 MIN_COHESION: Final = 0.5
 """The share of neighbours in the statement that must be neighbours in the sentence as well."""
-MAX_DISTANCE: Final = 2
-"""How far apart, counted in content, two neighbours may stand."""
-MAX_CONTENT: Final = 200
-"""Content of a statement and of a sentence that are compared; longer ones can only be quoted."""
 WEIGHTS: Final[Mapping[TokenKind, float]] = {"word": 1.0, "letter": 0.4, "number": 0.5, "sign": 0.1}
 """Of content, against a word; a letter is of a script without spaces."""
-_MAX_PARTS: Final = 12
-"""Parts of a statement that may stand in another order."""
 _YEARS: Final = range(1500, 2101)
-_MIN_PREFIX: Final = 4
-_MIN_PREFIX_SHARE: Final = 0.6
-_MAX_ENDING: Final = 4
-"""Letters after the beginning that two forms of a word share."""
 
 Weights = Mapping[str, float]
 
@@ -75,9 +65,8 @@ class Source(Struct, frozen=True):
 
 
 def compare(said: ParsedSentence, source: Source, weights: Weights) -> Comparison:
-    """Compare a statement with a sentence of a note."""
     held = source.sentence.beginnings
-    if max(len(said.content), len(source.sentence.content)) > MAX_CONTENT:
+    if max(len(said.content), len(source.sentence.content)) > 200:  # longer ones can only be quoted
         return UNRELATED
     weighed = {place: _weight(said.tokens[place], weights) for place in said.content}
     within_reach = sum(weight for place, weight in weighed.items() if beginning(said.tokens[place]) in held)
@@ -153,7 +142,7 @@ class _Alignment:
     def _is_cohesive(self) -> bool:
         """Whether what stands together in the statement stands together in the sentence."""
         places = [self._held.order[place] for place in self._matches.values()]
-        near = [abs(one - another) <= MAX_DISTANCE for one, another in pairwise(places)]
+        near = [abs(one - another) <= 2 for one, another in pairwise(places)]
         return sum(near) >= MIN_COHESION * len(near) and not self._mixes_clauses() and not self._exchanges()
 
     def _mixes_clauses(self) -> bool:
@@ -173,7 +162,7 @@ class _Alignment:
         "In the garden stands a shed" for "A shed stands in the garden" keeps "in the" with the garden.
         """
         heads = self._heads()
-        if len(heads) > _MAX_PARTS:
+        if len(heads) > 12:  # parts of a statement that may stand in another order
             return True
         return any(
             first > middle > last and self._is_exchanged((one, first), (another, last))
@@ -209,7 +198,9 @@ class _Alignment:
             found |= self._substitution(place)
         for place in self._framed:
             found |= self._displacement(place)
-        if any(self._counts_more_than_one(place) for place in self._said.single_units):
+        units = (self._matches.get(place, 0) for place in self._said.single_units)
+        before = (self._held.tokens[there - 1] for there in units if there > 0)
+        if any(each.kind == "number" and 1.0 not in each.values for each in before):  # where the statement has "a year"
             found.add("number")
         return found | self._operator_differences()
 
@@ -242,12 +233,6 @@ class _Alignment:
         is_year = _is_year(self._said.tokens[mine])
         there = [self._held.tokens[place] for place in self._held.content]
         return sum(each.kind == "number" and _is_year(each) == is_year for each in there) == 1
-
-    def _counts_more_than_one(self, place: int) -> bool:
-        """Whether the sentence has another number of years where the statement has "a year"."""
-        there = self._matches.get(place, 0)
-        before = self._held.tokens[there - 1]
-        return there > 0 and before.kind == "number" and 1.0 not in before.values
 
     @staticmethod
     def _neighbour(sentence: ParsedSentence, place: int, step: int) -> int:
@@ -381,4 +366,4 @@ def _are_forms(token: Token, other: Token) -> bool:
     shared = next((place for place, pair in enumerate(zip(one, another, strict=False)) if pair[0] != pair[1]), None)
     prefix = min(len(one), len(another)) if shared is None else shared
     longer = max(len(one), len(another))
-    return prefix >= _MIN_PREFIX and prefix >= _MIN_PREFIX_SHARE * longer and longer - prefix <= _MAX_ENDING
+    return prefix >= 4 and prefix >= 0.6 * longer and longer - prefix <= 4

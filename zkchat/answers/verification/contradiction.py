@@ -12,7 +12,7 @@ from typing import Final, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from zkchat.answers.verification.claims import LANGUAGES, Claim, Clause, Name, Quantity, content_terms, parse_claim
+from zkchat.answers.verification.claims import LANGUAGES, Claim, Clause, Quantity, content_terms, parse_claim
 from zkchat.answers.verification.sentence_parser import listed
 from zkchat.core import Evidence
 from zkchat.index import stem, topic_of, words
@@ -28,14 +28,10 @@ MIN_SHARED: Final = 1.5
 """The least weight of the terms that both hold."""
 MIN_QUESTION_COVERAGE: Final = 0.6
 """The share of the question that a sentence must hold where the answer leaves out what it is about."""
-UNSPACED_LETTER_WEIGHT: Final = 0.5
-"""The weight of a letter that is part of a word, against 1 for a word."""
 TOLERANCE: Final = 0.1
 """By which a number may differ that is said to be approximate."""
 MAX_SENTENCES: Final = 40
 """Sentences of an answer, and of a passage, that are compared."""
-MAX_DOCUMENT_SENTENCES: Final = 400
-"""Sentences of a document that may support an answer."""
 _MAX_SENTENCE_CHARS: Final = 500
 _NO_STATEMENT_ENDS: Final = ("?", "？", ":", "：")
 _CODE: Final = ("```", "~~~", "|")
@@ -46,7 +42,6 @@ ContradictionKind = Literal["number", "negation", "name"]
 class Contradiction(Struct, frozen=True):
     kind: ContradictionKind
     said: str
-    """The sentence of the answer."""
     evidence: Evidence
     """The passage that says otherwise."""
 
@@ -71,9 +66,7 @@ def find_contradiction(
     asked = content_terms(question, language) if question else frozenset()
     given = [text for each in evidence for text in (each.text, each.title, each.heading)]
     known = frozenset(word for text in (question, *given, *documents) for word in words(text))
-    supports = [
-        parse_claim(sentence, language) for text in documents for sentence in _statements(text, MAX_DOCUMENT_SENTENCES)
-    ]
+    supports = [parse_claim(sentence, language) for text in documents for sentence in _statements(text, 400)]
     comparison = _Comparison(language, [*_sources(evidence, language)], supports, asked, known)
     for sentence in _statements(answer):
         if found := comparison.contradiction(sentence):
@@ -173,7 +166,6 @@ class _Comparison(Struct, frozen=True):
         )
 
     def _is_denied_by(self, claim: Claim, source: _Source) -> bool:
-        """Whether a clause of a passage denies what the answer affirms."""
         held = claim.terms | self.asked if len(claim.terms) < 2 else claim.terms
         relations = frozenset(word for clause in claim.clauses for word in clause.relations)
         return any(
@@ -234,15 +226,13 @@ class _Comparison(Struct, frozen=True):
         unknown = [name for name in claim.names if name.after and name.words.isdisjoint(self.known)]
         said = frozenset(word for name in claim.names for word in name.words)
         missing = [name for name in other.names if name.words.isdisjoint(said | self.asked)]
-        return len(unknown) == 1 and len(missing) == 1 and _are_different(unknown[0], missing[0])
-
-
-def _are_different(mine: Name, theirs: Name) -> bool:
-    """Whether two names stand in the same place and are not two spellings of one."""
-    initials = ["".join(sorted(word[0] for word in name.words)) for name in (mine, theirs)]
-    are_acronyms = any(word == initials[1 - place] for place, name in enumerate((mine, theirs)) for word in name.words)
-    are_alike = any(one[:3] == another[:3] for one in mine.words for another in theirs.words)
-    return mine.after == theirs.after and not are_acronyms and not are_alike
+        if len(unknown) != 1 or len(missing) != 1 or unknown[0].after != missing[0].after:
+            return False
+        # They stand in the same place, and are not two spellings of one.
+        pair = unknown[0].words, missing[0].words
+        initials = ["".join(sorted(word[0] for word in each)) for each in pair]
+        are_acronyms = any(word == initials[1 - place] for place, each in enumerate(pair) for word in each)
+        return not are_acronyms and not any(one[:3] == another[:3] for one in pair[0] for another in pair[1])
 
 
 def are_close(one: Quantity, another: Quantity, tolerance: float) -> bool:
@@ -258,7 +248,7 @@ def coverage(terms: frozenset[str], held: frozenset[str]) -> float:
 
 
 def _weight(terms: Iterable[str]) -> float:
-    return sum(UNSPACED_LETTER_WEIGHT if len(term) == 1 else 1.0 for term in terms)
+    return sum(0.5 if len(term) == 1 else 1.0 for term in terms)  # a part of a word
 
 
 # Chosen on the first half of benchmarks/retrieval/newest.json; benchmarks/retrieval/newest.py measures.
@@ -275,7 +265,6 @@ _CLAUSE: Final = re.compile(r"[^.!?;:,。！？；：，、–—\n]+(?:[.:,]\d+
 
 
 def answer_differently(question: str, one: Evidence, another: Evidence) -> bool:
-    """Whether two passages say different things on a question."""
     language = language_of("\n".join((question, one.text, another.text)))
     if language is None:
         return False

@@ -58,7 +58,6 @@ def tokenize(sentence: str) -> tuple[Token, ...]:
 
 
 def tokens_of(text: str) -> tuple[Token, ...]:
-    """The tokens of a plain text."""
     found: list[Token] = []
     clause, end = 0, 0
     for match in _TOKEN.finditer(text):
@@ -70,16 +69,12 @@ def tokens_of(text: str) -> tuple[Token, ...]:
 
 
 def plain(text: str) -> str:
-    """A text without Markdown's links, footnotes and tags, contractions written out.
-
-    Other marks are between words and count for nothing.
-    """
+    """A text without Markdown's links, footnotes and tags, contractions written out."""
     shown = _NO_TEXT.sub(" ", _LINK.sub(lambda match: match[1] or match[2] or "", text))
     return _CONTRACTION.sub(lambda match: f"{_CONTRACTED.get(match[1].lower(), match[1])} not", shown)
 
 
 def with_number_words(tokens: tuple[Token, ...], numbers: Mapping[str, float]) -> tuple[Token, ...]:
-    """The tokens, with values for numbers in words."""
     return tuple(
         Token("number", each.word, each.word, each.clause, each.start, frozenset({numbers[each.word]}))
         if each.kind == "word" and each.word in numbers

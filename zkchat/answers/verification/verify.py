@@ -47,14 +47,6 @@ from zkchat.notes import (
 MAX_CHARACTERS: Final = 200_000
 """Characters of a text that are looked at."""
 MAX_STATEMENTS: Final = 300
-"""Statements of a text that are checked."""
-_MIN_CONTENT: Final = 2
-"""Words beside stop words that a statement has."""
-_MIN_WORDS: Final = 4
-"""Words from which on a sentence states something with one such word: "He was no hermit." """
-_MAX_BEGINNING: Final = 2_000
-"""Characters of a sentence by which it is seen whether it states something."""
-_MAX_GREETING_WORDS: Final = 6
 _NO_STATEMENT_ENDS: Final = ("?", "？", ":", "：", "؟", "…:")
 _NO_PROSE: Final = ("```", "~~~", "|", "#", "<!--", "%%", "[^")
 _SOURCE: Final = lazy_pattern(r"[—–-]{1,3}\s?!?\[\[")
@@ -63,7 +55,6 @@ _EMPHASIZED: Final = lazy_pattern(r"(\*\*|__)[^*_]+\1:?")
 """A line that is a heading in all but name."""
 _CLOSING: Final = " \t\n\"'”’»)]*_」』）"
 _QUOTE_MARKS: Final = "> \t\n"
-_LETTER: Final = lazy_pattern(r"\w")
 _LINE_ENDS: Final = dict.fromkeys(map(ord, "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"), "\n")
 """What else ends a line."""
 
@@ -106,19 +97,19 @@ def _states_something(sentence: str) -> bool:
     if text.startswith(_NO_PROSE) or _EMPHASIZED.fullmatch(text) or _SOURCE.match(text):
         return False
     bare = text.rstrip(_CLOSING)
-    if bare.endswith(_NO_STATEMENT_ENDS) or not _LETTER.search(bare):
+    if bare.endswith(_NO_STATEMENT_ENDS) or not re.search(r"\w", bare):
         return False
-    beginning = text[:_MAX_BEGINNING]
+    beginning = text[:2_000]
     spoken = terms_words(beginning)
     unspaced = tuple(of_all("greetings", spaced=False).split())
-    if len(spoken) <= _MAX_GREETING_WORDS and (
+    if len(spoken) <= 6 and (
         " ".join(spoken) in _small_talk() or spoken[0] in listed("greetings") or bare.startswith(unspaced)
     ):
         return False
-    # There is more than stop words and words about the text itself.
+    # There is more than stop words and words about the text itself; one such word is enough in "He was no hermit."
     content = {*query_words(beginning)}
     has_topic = any(len(word) > 2 or not word.isascii() for word in content - listed("asides"))
-    return has_topic and len(content) + (len(spoken) >= _MIN_WORDS) >= _MIN_CONTENT
+    return has_topic and len(content) + (len(spoken) >= 4) >= 2  # words beside stop words that a statement has
 
 
 @cache
@@ -137,12 +128,6 @@ _MAX_QUERY: Final = 600
 """Characters of a statement that are searched for."""
 _NO_QUERY: Final = str.maketrans(dict.fromkeys('":#-*_`[]()|<>', " "))
 """What means something in a query."""
-_SEMICOLON: Final = lazy_pattern(r"[;；]")
-MAX_UNITS: Final = 120
-"""Sentences of a passage that are compared."""
-_MIN_TOKENS: Final = 2
-_MIN_PART: Final = 4
-"""Words that a quote must have which is only a part of a sentence."""
 _SUFFIX: Final = "|".join(map(re.escape, NOTE_SUFFIXES))
 _NOTE: Final = rf"(?:!?\[\[[^\[\]\n]{{1,300}}\]\]|[^()\[\]\n,;]{{1,200}}(?:{_SUFFIX})(?::\d{{1,9}}(?:[-–]\d{{1,9}})?)?)"
 _NOTES: Final = rf"(?:{any_of('whose_notes')})\s+(?:{any_of('notes')})"
@@ -193,7 +178,7 @@ class _Unit(Struct, eq=False):
         """The sentence, or, `divided`, its parts between semicolons, each under those before it."""
         key = language, divided
         if key not in self._sources:
-            parts = [part for part in _SEMICOLON.split(self.text) if part.strip()] if divided else [self.text]
+            parts = [part for part in re.split(r"[;；]", self.text) if part.strip()] if divided else [self.text]
             frames = [tokenize(" ".join(parts[:number])) for number in range(len(parts))]
             self._sources[key] = [
                 Source(parse_sentence(part, language), (*self.frame, *before))
@@ -219,14 +204,6 @@ class _Hit(NamedTuple):
     unit: _Unit
     quote: str
     score: float
-
-
-def _forms(statement: str) -> list[tuple[str, ...]]:
-    """The words of a statement as it is, and without what only says where it is from."""
-    found = dict.fromkeys(
-        tuple(token.word for token in tokenize(text)) for text in (statement, _without_source(statement))
-    )
-    return [words for words in found if len(words) >= _MIN_TOKENS]
 
 
 def _without_source(statement: str) -> str:
@@ -259,15 +236,13 @@ def _quote(units: Sequence[_Unit], first: int, last: int, language: str) -> _Hit
                 return None
         before = after
     start, end = touched[0], touched[-1]
-    if start.block is end.block:
-        return _Hit(start, start.block.text[start.start : end.end], 1.0)
-    return _Hit(start, start.text, 1.0)
+    return _Hit(start, start.block.text[start.start : end.end] if start.block is end.block else start.text, 1.0)
 
 
 def _may_be_cut(unit: _Unit, kept: range, language: str) -> bool:
     """Whether the rest of a sentence can be left out: it neither denies what is kept nor sets a condition."""
     (source,) = unit.sources(language, divided=False)
-    return len(kept) >= _MIN_PART and not any(
+    return len(kept) >= 4 and not any(  # words that a quote must have which is only a part of a sentence
         each.place not in kept and (each.target in kept or each.target < 0 or each.word == CONDITION)
         for each in source.sentence.operators
     )
@@ -291,9 +266,11 @@ class _Verifier(Struct, frozen=True):
         passages = self._search(nearest, _SEARCHED_PASSAGES)
         if places := self._places([*self._quoted(statement, passages)]):
             return replace(checked, verdict="quoted", places=places)
-        elsewhere = self._passages_with(statement.text, passages)
-        if places := self._places([*self._quoted(statement, elsewhere)]):
-            return replace(checked, verdict="quoted", places=places)
+        if len(passages) == _SEARCHED_PASSAGES and len(statement.text) <= _MAX_QUERY:
+            # Many others have its words as well: those that hold it word for word.
+            whole = _without_source(plain(statement.text)).replace('"', " ")
+            if places := self._places([*self._quoted(statement, self._search(f'"{whole}"', MAX_PLACES))]):
+                return replace(checked, verdict="quoted", places=places)
         compared = sorted(self._compared(statement, passages), key=lambda pair: -pair[0].score)
         if places := self._places([hit for hit, result in compared if result.supports]):
             return replace(checked, verdict="supported", places=places)
@@ -303,12 +280,6 @@ class _Verifier(Struct, frozen=True):
         near = self._places([hit for hit, _ in compared if hit.score >= MIN_NEAREST_COVERAGE])
         return replace(checked, nearest=near[0] if near else None)
 
-    def _passages_with(self, statement: str, known: Sequence[Passage]) -> list[Passage]:
-        """Those that hold a statement word for word, where many others have its words as well."""
-        if len(known) < _SEARCHED_PASSAGES or len(statement) > _MAX_QUERY:
-            return []
-        return self._search(f'"{_without_source(plain(statement)).replace(chr(34), " ")}"', MAX_PLACES)
-
     def _search(self, query: str, limit: int) -> list[Passage]:
         found = self.library.search(query, limit=limit + len(self.without), words_only=True)
         return [each for each in found if each.path not in self.without][:limit]
@@ -316,11 +287,13 @@ class _Verifier(Struct, frozen=True):
     def _units(self, passage: Passage) -> list[_Unit]:
         place = passage.path, passage.first_line
         if place not in self._known:
-            self._known[place] = [*islice(_units_of(self.library, passage), MAX_UNITS)]
+            self._known[place] = [*islice(_units_of(self.library, passage), 120)]
         return self._known[place]
 
     def _quoted(self, statement: Statement, passages: Sequence[Passage]) -> Iterator[_Hit]:
-        said = _forms(statement.text)
+        forms = (statement.text, _without_source(statement.text))
+        rows = dict.fromkeys(tuple(token.word for token in tokenize(form)) for form in forms)
+        said = [words for words in rows if len(words) >= 2]
         language = self._language(statement, passages)
         for passage in passages:
             if found := _find_quote(said, self._units(passage), language):

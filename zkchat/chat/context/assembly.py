@@ -44,8 +44,6 @@ MAX_DEFAULT_WINDOW = 32_768
 """For a model on this machine whose window nobody declared: its server sets memory aside for all of it."""
 DEFAULT_WINDOW = 8192
 """For a model that does not say how much it takes, and a user who did not set it."""
-PACE_TURNS = 8
-"""Turns from which the pace of a conversation is estimated."""
 
 
 class Shares(Struct, frozen=True, kw_only=True):
@@ -99,7 +97,6 @@ class Budget(Struct, frozen=True, kw_only=True):
 
     @property
     def memory_limit(self) -> int:
-        """How much what is remembered and recalled may take."""
         return int(self.memory * self.window)
 
     def left_for_messages(self, *, system: int, tools: int) -> int:
@@ -165,7 +162,7 @@ def is_full(usage: ContextUsage, budget: Budget) -> bool:
 
 def turns_left(usages: Sequence[ContextUsage]) -> int | None:
     """From what filled the context turn by turn, the last one last; None while there is no pace to speak of."""
-    recent = usages[-PACE_TURNS:]
+    recent = usages[-8:]
     steps = [later.total - earlier.total for earlier, later in pairwise(recent) if later.total > earlier.total]
     if not steps:
         return None

@@ -12,8 +12,6 @@ from zkchat.notes import Span
 
 Count = Callable[[str], int]
 
-MAX_ATTEMPTS: Final = 12
-"""Counts of a text by which the part is found that fits."""
 MIN_MATERIAL: Final = 2_000
 """Characters of a message beside its question that are taken for material."""
 MAX_QUESTION: Final = 1_200
@@ -39,10 +37,7 @@ class SplitMessage(Struct, frozen=True, kw_only=True):
 
 
 def split_question(text: str, *, least: int = MIN_MATERIAL) -> SplitMessage:
-    """The typed question of a long message, its first and last paragraph where they are short, and the material.
-
-    A message without so much material, or a single paragraph of a length that people type, is all question.
-    """
+    """The typed question of a long message, its first and last paragraph where they are short, and the material."""
     if len(text) < least:
         return SplitMessage(before=text)
     split = _split(text)
@@ -164,7 +159,7 @@ def _fitting(units: TextUnits, order: Sequence[int], budget: int, count: Count) 
     low, high = 0, len(order) + 1
     best = ""
     guess = max(1, len(order) // 4)
-    for _ in range(MAX_ATTEMPTS):
+    for _ in range(12):
         if high - low < 2:
             break
         text = _written(units, [units.spans[number] for number in order[:guess]])

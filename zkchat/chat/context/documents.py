@@ -249,17 +249,12 @@ def _with_documents(message: ChatMessage, words: ChatMessage, room: int, count: 
 MAX_SUMMARIES = 20
 """References that get a summary: nobody reads more of them, and for each a note is read."""
 MAX_SUMMARY_CHARS = 200
-"""Characters of a summary."""
-MIN_WORDS = 3
-"""A paragraph of fewer words, links aside, says nothing by itself."""
 
 _COMMENT = lazy_pattern(r"%%.*?(?:%%|\Z)", re.DOTALL)
 _PARAGRAPH = lazy_pattern(r"(?:^.*\S.*(?:\n|\Z))+", re.MULTILINE)
 _HEADING = lazy_pattern(r"^ {0,3}#{1,6}\s.*\n?|^(?:.*\n)+? {0,3}(?:=+|-+)[ \t]*(?:\n|\Z)", re.MULTILINE)
 _NO_PROSE = lazy_pattern(r"^\s*(?:[-*+]\s|\d{1,9}[.)]\s|[|>])", re.MULTILINE)
 """Where a list, a table or a quotation begins."""
-_TAG = lazy_pattern(r"#\S+")
-_BLOCK_ID = lazy_pattern(r"\s\^[\w-]+\s*$")
 
 
 def add_summaries(library: Library, references: Sequence[DocumentReference]) -> tuple[DocumentReference, ...]:
@@ -296,7 +291,7 @@ def summarize(text: str) -> str:
 
 
 def _says_something(said: str) -> bool:
-    return len(terms(_TAG.sub(" ", said).replace("\0", " "))) >= MIN_WORDS
+    return len(terms(re.sub(r"#\S+", " ", said).replace("\0", " "))) >= 3
 
 
 def _first(pieces: Iterable[str]) -> str:
@@ -319,4 +314,4 @@ def plain_line(markdown: str) -> str:
             shown = "" if link.embed else link.display or link.target or link.anchor
             pieces += (markdown[position : link.start], shown)
             position = link.end
-    return plain(_BLOCK_ID.sub("", "".join([*pieces, markdown[position:]])))
+    return plain(re.sub(r"\s\^[\w-]+\s*$", "", "".join([*pieces, markdown[position:]])))

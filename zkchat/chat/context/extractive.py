@@ -1,5 +1,6 @@
 """Extractive summaries, without a model: the sentences that cover most of what was said, in the fewest words. Pure."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
@@ -22,14 +23,10 @@ from zkchat.notes import closes_fence, opens_fence, sentences
 LEFT_OUT = "[…]"
 OPEN_QUESTIONS = "Open questions"
 MAX_TOPIC = 30
-"""Characters of a topic line."""
 TOPIC_TURNS = 2
 """Turns that make a topic; fewer are told without its line."""
 
-_DIGITS = lazy_pattern(r"\d+")
-_DAY = lazy_pattern(r"\d{4}-\d\d-\d\d")
 _LINE = lazy_pattern(r"(?:[-*+]\s+)?(?:(?P<speaker>[^\s:\[][^:\n\[]{0,30}):\s)?(?P<text>.*)")
-_HEADING: Final = lazy_pattern(r"\s{0,3}#{1,6}\s+(.*?)\s*#*\s*$")
 _ENDS: Final = (".", "!", "?", "…", "。", "！", "？", "｡", "।", ":", "：", ";", "；", ",", "，")
 
 
@@ -84,24 +81,19 @@ def excerpt(text: str, wanted: frozenset[str]) -> str:
 
 
 def _split_messages(messages: Sequence[ChatMessage], budget: int, count: Count) -> Iterator[_Sentence]:
+    """The statements of messages; of a log or a table that came with one, a few that bear on its question."""
     for turn, message in enumerate(messages):
         day, speaker = f"{message.created_at:%Y-%m-%d}", message.name or message.role
+        split, short = split_question(message.text), ""
+        if split.material:
+            short = condense_text(split.material, max(48, budget // 4), count, question=split.question)
+        parts = ((split.before, 1.0), (MARK.sub("\n\n", short), 0.3), (split.after, 1.0))
         alike: Counter[str] = Counter()
-        for statement, weight in _weighted_statements(message.text, budget, count):
-            shape = _DIGITS.sub("", statement)
+        for statement, weight in ((each, weight) for part, weight in parts for each in statements(part, budget)):
+            shape = re.sub(r"\d+", "", statement)
             own = weight / (1 + 0.5 * alike[shape])  # those before it differ in numbers only
             alike[shape] += 1
             yield _Sentence(day, speaker, turn, " ".join(statement.split()), own)
-
-
-def _weighted_statements(text: str, budget: int, count: Count) -> Iterator[tuple[str, float]]:
-    """The statements of a message; of a log or a table that came with it, a few that bear on its question."""
-    split, short = split_question(text), ""
-    if split.material:
-        short = condense_text(split.material, max(48, budget // 4), count, question=split.question)
-    for part, weight in ((split.before, 1.0), (MARK.sub("\n\n", short), 0.3), (split.after, 1.0)):
-        for statement in statements(part, budget):
-            yield statement, weight
 
 
 def _parse_summary(earlier: str) -> tuple[list[_Sentence], list[str]]:
@@ -111,7 +103,7 @@ def _parse_summary(earlier: str) -> tuple[list[_Sentence], list[str]]:
     questions: list[str] = []
     for place, line in enumerate(filter(None, map(str.strip, earlier.splitlines()))):
         title = line.strip("#*: ")
-        if _DAY.fullmatch(title):
+        if re.fullmatch(r"\d{4}-\d\d-\d\d", title):
             day, topic, is_open = title, "", False
         elif line.startswith("#") or title == OPEN_QUESTIONS:
             topic, is_open = "", title.casefold() == OPEN_QUESTIONS.casefold()
@@ -240,11 +232,7 @@ def _cost_of(questions: Sequence[str], count: Count) -> int:
 
 
 def statements(text: str, budget: int) -> Iterator[str]:
-    """The statements of a text in order, cut so that several of them fit into so many tokens.
-
-    Sentences, list items, table rows and headings; of what has no sentence ends its lines, and of long lines their
-    clauses.
-    """
+    """The statements of a text in order, cut so that several of them fit into so many tokens."""
     # Where letters are written without spaces, it is a third.
     limit = min(240, max(120, 2 * budget))
     for unit in _units(text):
@@ -262,7 +250,7 @@ def _units(text: str) -> Iterator[str]:
     prose: list[str] = []
     fence = ""
     for line in text.splitlines():
-        heading = _HEADING.match(line)
+        heading = re.match(r"\s{0,3}#{1,6}\s+(.*?)\s*#*\s*$", line)
         if fence or opens_fence(line) or heading:
             yield from sentences("\n".join(prose))
             prose.clear()

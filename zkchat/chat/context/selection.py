@@ -123,7 +123,6 @@ class Candidate(Struct, frozen=True, kw_only=True):
     about: str = ""
     """What a message is compared with."""
     text: str = ""
-    """What is sent."""
     core: bool = False
     """A tool without which the vault cannot be read: the last to be left out for the budget."""
     needed: bool = False

@@ -24,8 +24,6 @@ MIN_DOCUMENT_TOKENS: Final = 24
 
 TURNS_BETWEEN: Final = 3
 """Turns that should fit between two compactions."""
-PACE_TURNS: Final = 4
-"""The last turns, from which is told how long the next ones will be."""
 
 
 class LiveMessage(Struct, frozen=True, kw_only=True):
@@ -38,7 +36,6 @@ class LiveMessage(Struct, frozen=True, kw_only=True):
     opens_turn: bool = False
     """Whether it is the user's, and so the beginning of a turn."""
     has_tools: bool = False
-    """Whether it is part of a call and its result."""
     pinned: bool = False
     priority: int = 5
 
@@ -56,7 +53,6 @@ class TokenLimits(Struct, frozen=True, kw_only=True):
     """How many tokens there are for the summary and the messages together."""
 
     cap: int
-    """Never more than this."""
     goal: int
     """What a compaction should get down to, so that the next one is not due at once."""
     trigger: int
@@ -206,7 +202,7 @@ class _Planner:
     def _goals(self) -> list[int]:
         """What to get down to, the best first: so low that the next turns fit if they are as long as the last ones,
         else the usual goal. In a small window one compaction would follow the other."""
-        turns = _turns(self.earlier)[-PACE_TURNS:]
+        turns = _turns(self.earlier)[-4:]
         pace = sum(each.own for turn in turns for each in turn) / max(1, len(turns))
         # What turns bring can leave by itself, but for that of the last one.
         brought = sum(each.attached for turn in turns for each in turn) // max(1, len(turns))

@@ -4,6 +4,7 @@ Where an encoding cannot be loaded, tokens are estimated from the number of char
 """
 
 import math
+import re
 from base64 import b64decode
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -187,9 +188,6 @@ _SCRIPTS = {
 }
 
 _LETTERS = {name: lazy_pattern(f"[{letters}]+") for name, letters in _SCRIPTS.items()}
-_DIGIT = lazy_pattern("[0-9]")
-_NOT_ASCII = lazy_pattern(r"[^\x00-\x7f]+")
-_WORD = lazy_pattern(r"[^\W\d_]+")
 
 PLAUSIBLE_RATIO = (0.5, 4.0)
 """Reported tokens to counted ones. Beyond, the server cut the prompt, or reports only what its cache did not hold."""
@@ -221,9 +219,6 @@ class RequestSize(NamedTuple):
     features: TokenFeatures
 
 
-_NOTHING = RequestSize(0, {})
-
-
 class Calibration(Struct, frozen=True, kw_only=True):
     """What a model's server counts for what we count, learned from the stored messages.
 
@@ -234,7 +229,7 @@ class Calibration(Struct, frozen=True, kw_only=True):
 
     weights: Mapping[str, float] = field(default_factory=lambda: {_TOKENS: 1.0})
     """Of our tokens, and of each feature."""
-    last: RequestSize = _NOTHING
+    last: RequestSize = RequestSize(0, {})
     reported: int = 0
     """The last request and what the server counted for it."""
     samples: int = 0
@@ -317,30 +312,25 @@ def _measures(counted: RequestSize) -> dict[str, int]:
 
 
 def features_of(text: str) -> TokenFeatures:
-    """The features of one message."""
-    found = Counter({MESSAGES: 1, DIGITS: len(_DIGIT.findall(text))})
+    found = Counter({MESSAGES: 1, DIGITS: len(re.findall("[0-9]", text))})
     found[FOREIGN] = sum(len(line) for line in text.splitlines() if _is_foreign(line))
     if not text.isascii():
-        others = "".join(_NOT_ASCII.findall(text))  # those of ASCII take one byte each
+        others = "".join(re.findall(r"[^\x00-\x7f]+", text))  # those of ASCII take one byte each
         for name, letters in _LETTERS.items():
             found[name] = sum(len(run.encode("utf-8", "replace")) - len(run) for run in letters.findall(others))
     return +found
 
 
 def sum_features(each: Iterable[TokenFeatures]) -> dict[str, int]:
-    """The features of several messages together."""
-    total: dict[str, int] = {}
+    total = Counter[str]()
     for features in each:
-        for feature, much in features.items():
-            total[feature] = total.get(feature, 0) + much
-    return total
+        total.update(features)
+    return dict(total)
 
 
 def _is_foreign(line: str) -> bool:
-    words = _WORD.findall(line.lower())
+    words = re.findall(r"[^\W\d_]+", line.lower())
     english, others = _stop_words()
-    if others.isdisjoint(words):
-        return False
     return sum(map(others.__contains__, words)) > sum(map(english.__contains__, words))
 
 

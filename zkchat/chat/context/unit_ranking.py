@@ -131,10 +131,6 @@ MAX_ROW: Final = 2_000
 """And of a row or a record, whose values belong together."""
 WIDE: Final = 3
 """Where letters are written without spaces, a third of these limits: each says more."""
-MAX_UNITS: Final = 100_000
-"""Units of a text; those of a text with more are joined."""
-MAX_DEPTH: Final = 8
-"""Arrays and objects within each other in which records are looked for."""
 _NUMBER: Final = lazy_pattern(r"\d\d")
 _LINE: Final = lazy_pattern(r"^.*\S.*", re.MULTILINE)
 _JSON_SIGN: Final = lazy_pattern(r'"(?:[^"\\]|\\.)*"|[][{},]')
@@ -167,7 +163,7 @@ def split_units(text: str) -> TextUnits:
     if is_wide(text):
         most, piece = most // WIDE, piece // WIDE
     parts = [part for span in spans for part in split_span(text, span, most, piece)]
-    group = -(-len(parts) // MAX_UNITS)
+    group = -(-len(parts) // 100_000)  # of more, some are joined
     if group > 1:
         cuts = [*range(0, len(parts), group), len(parts)]
         parts = [(parts[first][0], parts[last - 1][1]) for first, last in pairwise(cuts)]
@@ -189,7 +185,7 @@ def _json_records(text: str) -> list[Span]:
         if sign == ",":
             commas.append((found.start(), depth))
     spans: list[Span] = []
-    for deepest in range(1, MAX_DEPTH + 1):
+    for deepest in range(1, 8 + 1):
         ends = [*(place for place, depth in commas if depth <= deepest), len(text)]
         starts = [0, *(end + 1 for end in ends[:-1])]
         spans = [(end - len(text[start:end].lstrip()), end) for start, end in zip(starts, ends, strict=True)]
@@ -241,10 +237,6 @@ def _pieces(text: str, start: int, end: int, most: int) -> Iterator[Span]:
         yield start, end
 
 
-MAX_SHARE: Final = 0.4
-"""Of the units of a long text: a term that more of them hold tells nothing apart."""
-MAX_HITS: Final = 3_000
-"""Units, the best ones, whose neighbours are ranked too."""
 _NEAR: Final = {1: 0.55, 2: 0.4, 3: 0.2, 4: 0.1, -1: 0.4, -2: 0.2, -3: 0.1}
 """What the units after and before a hit inherit of it, by how far away they are."""
 MIN_SHARE: Final = 0.4
@@ -268,7 +260,7 @@ def rank_units(units: TextUnits, question: str) -> list[int]:
     total = len(units.spans)
     scores: Counter[int] = Counter()
     for found in _occurrences(units, question):
-        if len(found) <= max(50, MAX_SHARE * total):
+        if len(found) <= max(50, 0.4 * total):  # one in more units tells nothing apart
             scores.update(dict.fromkeys(found, idf(total, len(found))))
     scores.update(_rare_units(units))
     if not scores:
@@ -278,7 +270,7 @@ def rank_units(units: TextUnits, question: str) -> list[int]:
         return [numbers[place] for place in select_greedily(items, idf_weights(items), lambda _: True)]
     ranked: dict[int, float] = dict(scores)
     if units.kind != "row":
-        for number, score in scores.most_common(MAX_HITS):
+        for number, score in scores.most_common(3_000):
             for distance, weight in _NEAR.items():
                 if 0 <= number + distance < total:
                     ranked[number + distance] = max(ranked.get(number + distance, 0.0), weight * score)

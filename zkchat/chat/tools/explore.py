@@ -35,7 +35,6 @@ from zkchat.notes import check_times, filter_period, scan
 
 MAX_LISTED = 50
 MAX_RELATED = 10
-ALL = 1_000_000
 
 # Models that learned other tools call the same thing by other names.
 NotePath = Annotated[
@@ -84,7 +83,7 @@ class _Explore:
         more = f"\n(To go on, call read_document with offset {end}; {len(text) - end:,} characters are left.)"
         return ToolOutcome(
             text=f"({remark})\n" * bool(remark) + format_document(path, page) + (more if end < len(text) else ""),
-            references=(self._reference(path, included=True, digest=digest(text)),),
+            references=(reference_to(self._library, path, included=True, digest=digest(text)),),
             summary=f"{len(page):,}{of_all} characters",
         )
 
@@ -138,7 +137,7 @@ class _Explore:
         said = f"{wikilink} is {found.path}" + (f"; it could also mean {', '.join(others)}" if others else "")
         return ToolOutcome(
             text=f"{said}. {remark}" if remark else said,
-            references=(self._reference(found.path, anchor=link.anchor, candidates=others),),
+            references=(reference_to(self._library, found.path, anchor=link.anchor, candidates=others),),
             summary=found.path,
         )
 
@@ -172,7 +171,7 @@ class _Explore:
         query = " ".join(filter(None, filters)).replace("\n", " ")
         period = self._period(after, before)
         is_filtered = query or period
-        notes = self._library.documents(query, limit=ALL, period=period) if is_filtered else self._library.notes()
+        notes = self._library.documents(query, limit=1_000_000, period=period) if is_filtered else self._library.notes()
         return self._listed([(f"- {note.path}: {note.title}", note.path) for note in notes], "note")
 
     def get_current_datetime(self) -> ToolOutcome:
@@ -189,7 +188,7 @@ class _Explore:
             return ToolOutcome(text="There are none.", summary="none")
         return ToolOutcome(
             text="\n".join([*listed, *more]),
-            references=tuple(self._reference(path) for path in dict.fromkeys(listed.values())),
+            references=tuple(reference_to(self._library, path) for path in dict.fromkeys(listed.values())),
             summary=counted(len(listed) + max(0, len(rows) - MAX_LISTED), what),
         )
 
@@ -213,11 +212,9 @@ class _Explore:
                 return there, inside
         return found, link
 
-    def _reference(self, path: str, **more: Any) -> DocumentReference:
-        return reference_to(self._library, path, **more)
-
     def _passage(self, passage: Passage) -> DocumentReference:
-        return self._reference(
+        return reference_to(
+            self._library,
             passage.path,
             wikilink=self._library.link_into(passage.path, passage.heading_path),
             included=True,

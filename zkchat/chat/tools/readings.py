@@ -95,7 +95,6 @@ class GivenParts:
 
     @property
     def count(self) -> int:
-        """The number of characters that were given."""
         return len(self._text) if self._is_given(0, len(self._text)) else sum(self._marks)
 
     def hold(self, wanted: str) -> bool:
@@ -300,7 +299,6 @@ class Readings:
 
 
 def is_from_web(library: Library, path: str) -> bool:
-    """Whether a document is a note that was taken from the web."""
     try:
         return is_note(path) and is_clipping(parse_note(path, library.read(path)).frontmatter)
     except VaultError:

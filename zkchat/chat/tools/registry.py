@@ -32,7 +32,6 @@ def Number(
 
 
 MAX_FOUND: Final = 20
-"""Passages, notes or messages that one call finds."""
 PAGE_CHARS: Final = 8000
 """Characters of a document or a message that one call gives, and of all messages that it finds."""
 
@@ -188,7 +187,6 @@ def cut(text: str) -> str:
 
 MAX_DIGITS: Final = 20
 MAX_QUOTED_NAMES = 5
-"""Names of one call."""
 
 
 class FunctionTool(Struct, Generic[A], frozen=True, dict=True):

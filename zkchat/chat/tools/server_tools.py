@@ -323,13 +323,10 @@ class ServerAccess(Struct, frozen=True, kw_only=True):
     wait_seconds: float = 12.0
     """The client's own limit, and the loading of its SDK."""
     approvals: CallApprovals | None = None
-    """The user's approvals of tools; None where no tool is called."""
+    """None where no tool is called."""
     reviewer: CallReviewer | None = None
-    """Who is asked about a call; None where nobody can be asked."""
     allowed: Sequence[str] = ()
-    """Servers and tools that the settings allow unasked, as they are now."""
     _reported: set[str] = field(default_factory=set)
-    """Servers that the user was told of."""
 
     def tools(self, privacy: ConversationPrivacy, library: GuardedLibrary) -> Callable[[], Sequence[Tool]]:
         """Makes the tools of the servers as they are connected whenever it is called, for a model that may see this."""
@@ -434,5 +431,4 @@ class ServerAccess(Struct, frozen=True, kw_only=True):
         return [*found][:10]
 
     def names(self) -> set[str]:
-        """Of the servers that there are."""
         return {status.name for status in self.servers.statuses() if status.state != "disabled"}
