@@ -383,7 +383,8 @@ def _parts_query(library: Library, question: Question, targets: Sequence[str]) -
     if len(own) > 6:  # words of a question that asks for a property of a note, beside those that only ask
         return None
     paths = targets or [each.path for each in library.documents(question.prose, limit=_NOTES_LIKE)]
-    has_parts, has_headings = NOTE_PARTS.search(question.prose), HEADINGS.search(question.prose)
+    clauses = [{*terms(each)} for each in question.clauses if not NOTE_PARTS.search(each)]
+    has_headings = bool(HEADINGS.search(question.prose))
     queries: list[CatalogQuery] = []
     for path, known in zip(paths, map(library.outline, paths), strict=True):
         title = {term for name in (known.title, *known.aliases) for term in terms(name)} if known else set[str]()
@@ -392,8 +393,9 @@ def _parts_query(library: Library, question: Question, targets: Sequence[str]) -
         told = {term for each in known.headings for term in terms(each.text)} - title
         parts = {key: {*terms(key)} for key in ("tags", *frontmatter_of(library.read(path)).properties)}
         named = tuple(key for key, words in parts.items() if words and words <= asked - told)
-        if (named or has_parts) and not own - title - {term for key in named for term in parts[key]}:
-            queries.append(CatalogQuery(kind="note", note=path, parts=(*named, *["headings"] * bool(has_headings))))
+        is_each = all(any(parts[key] <= clause for key in named) for clause in clauses)
+        if is_each and not own - title - {term for key in named for term in parts[key]}:
+            queries.append(CatalogQuery(kind="note", note=path, parts=(*named, *["headings"] * has_headings)))
     return queries[0] if len(queries) == 1 else None
 
 
