@@ -380,8 +380,6 @@ def _parts_query(library: Library, question: Question, targets: Sequence[str]) -
     """What is asked of one note beside its text, in words that say nothing else: "the headings of [[Sleep]]", "which
     status does the greenhouse have"."""
     asked, own = {*terms(question.prose)}, own_terms(NOTE_PARTS.sub(" ", question.prose)) - asking_terms()
-    if len(own) > 6:  # words of a question that asks for a property of a note, beside those that only ask
-        return None
     paths = targets or [each.path for each in library.documents(question.prose, limit=_NOTES_LIKE)]
     clauses = [{*terms(each)} for each in question.clauses if not NOTE_PARTS.search(each)]
     has_headings = bool(HEADINGS.search(question.prose))
