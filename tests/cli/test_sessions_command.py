@@ -22,7 +22,7 @@ from zkchat.core.message import (
     UnknownPart,
 )
 from zkchat.core.ports import SessionStore
-from zkchat.core.session import HeadEntry, MessageEntry
+from zkchat.core.session import HeadEntry, ListingEntry, MessageEntry
 from zkchat.core.session_history import messages_of
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -222,3 +222,11 @@ def test_nothing_is_deleted_without_a_yes(world: World, talk: str) -> None:
     assert "Nothing was deleted" in result.err
     assert "--yes" in result.err
     assert len(world.run("sessions", "list", "--all", "--json").json) == 1
+
+
+def test_a_single_question_that_is_renamed_is_listed(world: World, talk: str) -> None:
+    with store_of(world) as store:
+        store.append(talk, [ListingEntry(listed=False)])
+    assert world.run("sessions", "list", "--json").json == []
+    world.run("sessions", "rename", talk, "Dreams")
+    assert [each["title"] for each in world.run("sessions", "list", "--json").json] == ["Dreams"]

@@ -297,3 +297,15 @@ def test_a_damaged_index_is_built_anew_and_that_is_said_once(garden: World) -> N
         assert garden.run(*command).err.count(said) == 1
         assert said not in garden.run(*command).err
     assert "compost" in garden.run("search", "compost").out.lower()
+
+
+@pytest.mark.parametrize("with_another", [False, True])
+def test_a_link_that_leads_nowhere_is_told_once(world: World, with_another: bool) -> None:
+    world.note("A.md", "heap")
+    world.run("search", "heap")
+    (world.vault / "out.md").symlink_to(world.vault / "nowhere.md")
+    if with_another:
+        world.note("B.md", "heap")
+    first, second = (world.run("search", "heap").err for _ in range(2))
+    assert "out.md" in first
+    assert "out.md" not in second

@@ -391,3 +391,13 @@ def test_without_a_vault_the_editor_is_told_and_answers_are_empty(world: World) 
         editor.open("README.md")
         assert hover(editor, "README.md", "[[A") is None
         assert editor.run(editor.client.workspace_symbol_async(types.WorkspaceSymbolParams("A"))) == []
+
+
+def test_an_editor_that_cannot_create_files_gets_the_other_fixes(world: World) -> None:
+    world.note("Evergreen notes.md", "# Evergreen notes\n")
+    world.note("Plan.md", "[[Evergren notes]] [[Neu]]")
+    with started_editor(world, operations=()) as editor:
+        editor.open("Plan.md")
+        editor.diagnostics("Plan.md")
+        assert any(title.startswith("Change to") for title in editor.actions("Plan.md", "[[Everg"))
+        assert not any(title.startswith("Create") for title in editor.actions("Plan.md", "[[Neu"))

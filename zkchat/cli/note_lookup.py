@@ -167,7 +167,7 @@ def open_refreshed_workspace(
 ) -> Iterator[tuple[Workspace, Library]]:
     """The notes as they are now; where the index cannot be written, as they were, and a sentence says so.
 
-    With `warn`, warnings about notes are printed where anything changed; with `tell_empty`, that there are no notes.
+    With `warn`, warnings about notes are printed; with `tell_empty`, that there are no notes.
     """
     workspace = io.workspace()
     with open_note_library(workspace) as (library, cache_notices):
@@ -176,7 +176,7 @@ def open_refreshed_workspace(
         try:
             with progress(io.environment, "Indexing notes") as step:
                 refreshed = library.refresh(step)
-            if warn and refreshed.changed:  # repeated calls print them once
+            if warn:  # the index tells each once
                 print_warnings(io, refreshed.warnings)
         except StorageError as error:
             if library.is_empty():

@@ -1,4 +1,5 @@
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 from msgspec.structs import replace
@@ -6,7 +7,7 @@ from msgspec.structs import replace
 from tests.support.sessions import NOON
 from zkchat.acp.session import ClientChangeReviewer, replay
 from zkchat.acp.updates import NotePlaces, TurnUpdates
-from zkchat.core.changes import ChangeSet, FileWrite
+from zkchat.core.changes import ChangeSet, FileMove, FileWrite
 from zkchat.core.choices import ContextUsage
 from zkchat.core.events import (
     AnswerReplaced,
@@ -185,3 +186,13 @@ def test_a_source_that_was_deleted_since_is_not_linked(tmp_path: Path) -> None:
     answer = ChatMessage(id="1", role="assistant", created_at=NOON, references=tuple(sources))
     contents = [cast("Any", update).content for update in replay([answer], None, NotePlaces(tmp_path))]
     assert [content.title for content in contents if content.type == "resource_link"] == ["[[Sleep]]"]
+
+
+def test_a_move_that_changes_links_too_is_an_edit() -> None:
+    asked: list[Any] = []
+    client = cast("Any", SimpleNamespace(update_now=asked.append, ask=lambda *_: "apply"))
+    moved = ChangeSet(title="x", moves=(FileMove(source="A.md", target="C.md"),))
+    write = FileWrite(path="B.md", before=b"[[A]]\n", after=b"[[C]]\n")
+    for changes in (moved, replace(moved, writes=(write,))):
+        ClientChangeReviewer(client, NotePlaces(Path("/vault"))).review(changes)
+    assert [call.kind for call in asked] == ["move", "edit"]

@@ -1,10 +1,13 @@
 """Which parts of an answer are quoted from what the model was given."""
 
+from pathlib import Path
+
 import pytest
 
+from tests.support.libraries import library_of
 from tests.support.sessions import NOON
 from zkchat.chat.context.formatting import format_document
-from zkchat.chat.quotations import GivenText, find_quotations, given_texts, links_outside
+from zkchat.chat.quotations import GivenText, find_quotations, given_texts, links_outside, sources_of
 from zkchat.core.message import ChatMessage, Evidence, EvidencePart, FilePart, LineRange, TextPart, ToolResultPart
 from zkchat.notes import link_catalog as wikilink
 
@@ -100,3 +103,9 @@ def test_what_notes_say_stands_in_documents_evidence_and_tool_results() -> None:
         ("T&.md", "Tools."),
         ("U.md", "Use"),
     ]
+
+
+def test_the_passage_quoted_first_is_the_source(tmp_path: Path) -> None:
+    passages = ["Water the beds early.", "Turn the heap every month."]
+    with library_of(tmp_path, {"A.md": "# A\n"}) as library:
+        assert sources_of("Turn the heap every month, water the beds early.", "", passages, library) == [1]

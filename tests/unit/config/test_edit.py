@@ -116,3 +116,10 @@ def test_any_changes_to_any_layout_change_what_they_name_and_nothing_else(
     kept = [line.partition("#")[2] for line in layout.splitlines() if "#" in line and "'a'" not in line]
     assert [comment for comment in kept if comment not in file.read_text()] == []
     assert not changes or (b"\r\n" in file.read_bytes()) == ("\r" in layout)
+
+
+def test_a_whole_section_is_not_removed(file: Path) -> None:
+    file.write_text("[context]\nmax_tokens = 4096\n")
+    with pytest.raises(ConfigError):
+        unset(file, "context")
+    assert file.read_text() == "[context]\nmax_tokens = 4096\n"

@@ -18,6 +18,7 @@ from zkchat.core.events import (
 )
 from zkchat.core.index import EmbeddingProgress
 from zkchat.core.message import CompactionPart, Condensed
+from zkchat.core.text import shorten
 from zkchat.render import phrases
 from zkchat.render.phrases import lines_of, vector_lines, vector_progress
 
@@ -140,3 +141,7 @@ def test_only_the_first_sentences_of_a_long_check_are_listed() -> None:
     assert lines[1:3] == ["done: 1. One.", "   0 of 9 sentences found in your notes"]
     assert sum("not found" in line for line in lines) == 3
     assert lines[-1] == "Finished (1 of 1 step, 0 tokens, 0 s)."
+
+
+def test_what_just_fits_is_not_shortened() -> None:
+    assert [shorten("abcd", length) for length in (5, 4, 3)] == ["abcd", "abcd", "ab…"]

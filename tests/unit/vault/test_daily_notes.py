@@ -82,3 +82,8 @@ def test_the_note_is_found_where_the_settings_put_it_and_else_by_its_name(tmp_pa
         assert find_daily_note(library, named, date(2020, 1, 1)).expected_path == "2020_01_01.md"
         outside = DailyNoteSettings(folder="../..", format="[etc/passwd]")
         assert find_daily_note(library, outside, date(2020, 1, 1)).path is None
+
+
+def test_noon_and_midnight() -> None:
+    times = [datetime(2026, 3, 1, hour, 5) for hour in (0, 11, 12, 23)]
+    assert [format_moment("h A a", at) for at in times] == ["12 AM am", "11 AM am", "12 PM pm", "11 PM pm"]

@@ -1,10 +1,13 @@
 """A note that a user names: by path, with a line, by title, alias or link, with a place in it."""
 
+from pathlib import Path
+
 import pytest
 
+from tests.support.libraries import library_of
 from zkchat.core.errors import NoteNotFound
 from zkchat.index.library import Library
-from zkchat.index.listings import NamedNote, find_named_note
+from zkchat.index.listings import NamedNote, find_named_note, read_note
 
 NOTES = {
     "Body/Sleep.md": "---\naliases: [rest]\n---\n# Sleep\n\n## Phases\n\nDeep. ^deep\n",
@@ -48,3 +51,8 @@ def test_a_name_that_leads_nowhere_is_answered_with_the_closest(library: Library
     with pytest.raises(NoteNotFound) as caught:
         find_named_note(library, "Xyzzyx", search="/search")
     assert caught.value.hint == "To search for it: /search WORDS"
+
+
+def test_a_title_below_other_text_stays_in_the_body(tmp_path: Path) -> None:
+    with library_of(tmp_path, {"Tea.md": "Intro.\n\n# Tea\n\nHot.\n"}) as library:
+        assert read_note(library, "Tea.md").body == "Intro.\n\n# Tea\n\nHot.\n"

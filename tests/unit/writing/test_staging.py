@@ -1,9 +1,10 @@
 import pytest
 
 from tests.support.changeable_files import FilesInMemory
-from zkchat.core.changes import FileWrite
+from zkchat.core.changes import ChangeSet, FileMove, FileWrite, direct_moves
 from zkchat.core.errors import EditRefused, NoteNotFound, VaultError
 from zkchat.writing.staging import StagedChanges, rebase_content
+from zkchat.writing.undo import reversal
 
 
 @pytest.fixture
@@ -114,3 +115,9 @@ def test_files_that_are_gone_new_or_no_text_clash() -> None:
     assert rebase_content(b"a\n", b"b\n", None) is None
     assert rebase_content(None, b"b\n", b"a\n") is None
     assert rebase_content(b"a\n", b"b\n", b"\xff\n") is None
+
+
+def test_the_undo_of_moves_one_after_the_other_is_shown_as_one() -> None:
+    moves = (FileMove(source="A.md", target="B.md"), FileMove(source="B.md", target="C.md"))
+    undone = reversal(ChangeSet(title="x", moves=moves))
+    assert [*direct_moves(undone)] == [FileMove(source="C.md", target="A.md")]

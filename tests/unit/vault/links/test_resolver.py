@@ -237,3 +237,9 @@ def test_what_was_saved_is_found_by_its_own_name_and_path() -> None:
     assert path_of(catalog, "[[Tea]]") == "b/Tea.md"
     catalog.replace(entry("a/Tea.md"))
     assert look_up(catalog, "[[Tea]]") == Ambiguous(path="a/Tea.md", via="name", others=("b/Tea.md",))
+
+
+def test_a_folder_below_that_of_the_source_is_not_near() -> None:
+    found = look_up(files("b/N.md", "a/sub/N.md"), "[[N]]", "a/S.md")
+    assert isinstance(found, Ambiguous)
+    assert found.path == "b/N.md"
