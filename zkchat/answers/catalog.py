@@ -461,7 +461,7 @@ def _list_tags(asked: _Asked) -> CatalogAnswer:
     if not tags:
         return CatalogAnswer(heading="No note has a tag.")
     heading = f"{counted(len(tags), 'tag')}, each with its number of notes:"
-    shown = [f"#{tag} ({number:,})" for tag, number in tags[:40]]  # tags that are named, one after the other
+    shown = [f"#{tag} ({number:,})" for tag, number in tags[:40]]
     return CatalogAnswer(heading=heading, rows=(Row(details=", ".join(shown)),), more=len(tags) - len(shown))
 
 

@@ -475,7 +475,7 @@ def _with_named_folder(text: str, phrase: _Phrase, names: Names) -> _Phrase:
             if is_name and not name.endswith("/") and names.is_folder(name):
                 named = replace(tokens[first], meanings={"path": ""}, text=name, end=tokens[end - 1].end)
                 return replace(phrase, tokens=[*tokens[:first], named, *tokens[end:]])
-    return _with_counted_folder(text, phrase, names)
+    return _with_listed_name(text, phrase, names)
 
 
 def _folder_places(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, int]]:
@@ -488,7 +488,7 @@ def _folder_places(tokens: Sequence[Token], at: int) -> Iterator[tuple[int, int]
         yield at - 1, at
 
 
-def _with_counted_folder(text: str, phrase: _Phrase, names: Names) -> _Phrase:
+def _with_listed_name(text: str, phrase: _Phrase, names: Names) -> _Phrase:
     """The phrase that asks for what a folder or a tag is named after: "how many daily notes", "what are my projects",
     "which recipes do I have" where notes are tagged `recipe`."""
     tokens = phrase.tokens
@@ -621,7 +621,7 @@ def _parse_tasks_with_words(plain: str, calendar: Calendar) -> CatalogQuery | No
         if not words or find_period(plain, language, calendar):
             continue
         says_which = all(any(token.may_mean(word) for token in others) for word in ("task", "open"))
-        is_short = says_which and len(words.split()) <= 3  # of a name, or a thing, that the tasks are asked for
+        is_short = says_which and len(words.split()) <= 3  # more is no name
         if is_short and (query := _task_query(others, None, (), _TASK_WORDS | _OF_A_NOTE)):
             return replace(query, words=words)
     return None

@@ -93,7 +93,7 @@ def _other_language(library: Library, question: str) -> str:
     asked = language_of(question)
     paths = [each.path for each in library.notes()] if asked else []
     spoken = Counter[str]()
-    for path in library.open_among(paths[:: 1 + len(paths) // 40]):  # notes by which the language of all is told
+    for path in library.open_among(paths[:: 1 + len(paths) // 40]):  # some 40 of them are enough
         with suppress(VaultError):  # it is gone, or cannot be read
             spoken.update(filter(None, [detect_language(library.section(path)[:2_000])]))
     if not asked or not spoken:

@@ -122,11 +122,11 @@ def whole_notes(library: Library, passages: Iterable[Passage]) -> dict[str, Pass
     for each in passages:
         best.setdefault(each.path, each)
     notes: dict[str, Passage] = {}
-    for path, first in islice(best.items(), 5):  # notes, the best first, of which all sections are looked at
+    for path, first in islice(best.items(), 5):
         with suppress(VaultError):  # it is gone, or cannot be read
             text = library.section(path)
             body = text[frontmatter_of(text).end :]
-            if len(body) <= 10_000:  # characters of such a note
+            if len(body) <= 10_000:
                 lines = text.count("\n") + 1
                 notes[path] = replace(first, heading_path=(), text=body, first_line=1, last_line=lines, score=0.0)
     return notes

@@ -380,7 +380,7 @@ def _parts_query(library: Library, question: Question, targets: Sequence[str]) -
     """What is asked of one note beside its text, in words that say nothing else: "the headings of [[Sleep]]", "which
     status does the greenhouse have"."""
     asked, own = {*terms(question.prose)}, own_terms(NOTE_PARTS.sub(" ", question.prose)) - asking_terms()
-    paths = targets or [each.path for each in library.documents(question.prose, limit=_NOTES_LIKE)]
+    paths = targets or [each.path for each in (library.documents(question.prose, limit=_NOTES_LIKE) if own else ())]
     clauses = [{*terms(each)} for each in question.clauses if not NOTE_PARTS.search(each)]
     has_headings = bool(HEADINGS.search(question.prose))
     queries: list[CatalogQuery] = []

@@ -162,7 +162,7 @@ class _Alignment:
         "In the garden stands a shed" for "A shed stands in the garden" keeps "in the" with the garden.
         """
         heads = self._heads()
-        if len(heads) > 12:  # parts of a statement that may stand in another order
+        if len(heads) > 12:  # too many to compare each with each
             return True
         return any(
             first > middle > last and self._is_exchanged((one, first), (another, last))

@@ -109,7 +109,7 @@ def _states_something(sentence: str) -> bool:
     # There is more than stop words and words about the text itself; one such word is enough in "He was no hermit."
     content = {*query_words(beginning)}
     has_topic = any(len(word) > 2 or not word.isascii() for word in content - listed("asides"))
-    return has_topic and len(content) + (len(spoken) >= 4) >= 2  # words beside stop words that a statement has
+    return has_topic and len(content) + (len(spoken) >= 4) >= 2
 
 
 @cache
@@ -242,7 +242,7 @@ def _quote(units: Sequence[_Unit], first: int, last: int, language: str) -> _Hit
 def _may_be_cut(unit: _Unit, kept: range, language: str) -> bool:
     """Whether the rest of a sentence can be left out: it neither denies what is kept nor sets a condition."""
     (source,) = unit.sources(language, divided=False)
-    return len(kept) >= 4 and not any(  # words that a quote must have which is only a part of a sentence
+    return len(kept) >= 4 and not any(  # a shorter part of a sentence is no quote
         each.place not in kept and (each.target in kept or each.target < 0 or each.word == CONDITION)
         for each in source.sentence.operators
     )
